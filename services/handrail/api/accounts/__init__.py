@@ -1,0 +1,1 @@
+"""Domain `accounts` of the control plane."""

@@ -1,0 +1,1 @@
+"""Domain `audit` of the control plane."""

@@ -1,0 +1,1 @@
+"""Domain `files` of the control plane."""

@@ -1,0 +1,1 @@
+"""Domain `gate` of the control plane."""

@@ -1,0 +1,1 @@
+"""Domain `processes` of the control plane."""

@@ -1,0 +1,1 @@
+"""Domain `system` of the control plane."""

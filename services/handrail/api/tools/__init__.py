@@ -1,0 +1,1 @@
+"""Domain `tools` of the control plane."""

@@ -1,0 +1,1 @@
+"""The `handrail` command: embedded supervisor and thin HTTP client."""

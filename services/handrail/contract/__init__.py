@@ -1,0 +1,1 @@
+"""Wire models, error catalogue, capability-token verification and settings: what every room may import."""

@@ -1,0 +1,43 @@
+"""Language negotiation: `Accept-Language` (RFC 9110, section 12.5.4) to zh or en."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from handrail.contract.errors import Lang
+
+MAX_HEADER = 512  # characters; longer headers are cut, never an error
+
+
+@lru_cache(maxsize=256)
+def negotiate(header: str, default: Lang = "en") -> Lang:
+    """The better of zh and en by quality value; `default` when neither is named. Never raises."""
+    best: dict[Lang, float] = {}
+    for part in header[:MAX_HEADER].split(","):
+        tag, _, rest = part.strip().partition(";")
+        primary = tag.strip().lower().split("-", 1)[0]
+        if primary not in ("zh", "en", "*"):
+            continue
+        quality = _quality(rest)
+        for lang in _langs(primary, default):
+            best[lang] = max(best.get(lang, 0.0), quality)
+    if best.get("zh", 0.0) == best.get("en", 0.0):
+        return default if not best or best[default] > 0 else "en"
+    return max(best, key=lambda lang: best[lang])
+
+
+def _langs(primary: str, default: Lang) -> tuple[Lang, ...]:
+    if primary == "*":
+        return (default,)
+    return ("zh",) if primary == "zh" else ("en",)
+
+
+def _quality(params: str) -> float:
+    for param in params.split(";"):
+        name, _, value = param.strip().partition("=")
+        if name.strip().lower() == "q":
+            try:
+                return max(0.0, min(1.0, float(value)))
+            except ValueError:
+                return 0.0
+    return 1.0

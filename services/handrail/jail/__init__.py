@@ -1,0 +1,1 @@
+"""The one spawn function and the jail around it. Mechanism only, no policy."""

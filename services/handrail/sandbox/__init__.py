@@ -1,0 +1,1 @@
+"""Runs commands: verifies the token, checks policy again, jails. No database, no Redis, no secrets."""

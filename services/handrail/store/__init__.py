@@ -1,0 +1,1 @@
+"""All SQL: named statements, repositories by domain, the tenant-bound session, migrations."""

@@ -1,0 +1,1 @@
+"""Celery tasks and the beat schedule."""
