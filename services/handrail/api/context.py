@@ -32,6 +32,7 @@ class Identity:
     device_name: str
     role: Role
     workspace: Workspace
+    origin: str = ""  # extension origin the device was paired from; another extension cannot use its token
 
 
 @dataclass(frozen=True, slots=True)

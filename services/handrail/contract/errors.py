@@ -89,6 +89,13 @@ class InvalidToken(HandrailError):
     zh = "认证令牌无效"
 
 
+class ForeignDevice(HandrailError):
+    code = "auth.foreign_device"
+    status = 403
+    en = "This token belongs to another browser extension."
+    zh = "此令牌属于另一个浏览器扩展。"
+
+
 class Forbidden(HandrailError):
     code = "auth.forbidden"
     status = 403

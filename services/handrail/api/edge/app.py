@@ -1,0 +1,220 @@
+"""The outermost ASGI application: lets a request in, finds its handler, renders what goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+from urllib.parse import parse_qs
+
+import structlog
+from fastapi import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from handrail.api.context import Actor, Identity
+from handrail.api.edge.answers import common_headers, send_error, send_preflight
+from handrail.api.edge.body import STREAMS, capped, check_body
+from handrail.api.edge.errors import BadUrl
+from handrail.api.edge.head import MAX_TARGET, Head, bearer, read_head
+from handrail.api.edge.limits import RateLimits
+from handrail.api.edge.metrics import Metrics
+from handrail.api.edge.public import is_page, is_public
+from handrail.api.edge.rules import check_host, check_origin, is_extension
+from handrail.api.http import ACTOR, SERVICES, Handler
+from handrail.contract.errors import ForeignDevice, HandrailError, InvalidToken, Lang, MethodNotAllowed, NotAuthenticated
+from handrail.contract.ids import new_request_id
+from handrail.contract.lang import negotiate
+
+log = structlog.get_logger("handrail.edge")
+WS_POLICY_VIOLATION = 1008
+
+
+class Authenticator(Protocol):
+    """Who a token belongs to."""
+
+    async def authenticate(self, token: str) -> Identity | None:
+        """The identity, or None for a token that is unknown or revoked."""
+        ...
+
+
+class Refused(Protocol):
+    """Told of every refusal that security cares about."""
+
+    def __call__(self, exc: HandrailError, *, path: str, peer: str, request_id: str, identity: Identity | None) -> None: ...
+
+
+class Edge:
+    """ASGI middleware and dispatcher. `fast` maps (method, path) to handlers; the rest goes to `app`."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        fast: Mapping[tuple[str, str], Handler],
+        methods: Mapping[str, str],
+        services: object,
+        accounts: Authenticator,
+        limits: RateLimits,
+        metrics: Metrics,
+        refused: Refused,
+        allowed_hosts: frozenset[str],
+        body_limit: int,
+        lang: Lang,
+    ) -> None:
+        self._app = app
+        self._fast = fast
+        self._methods = methods  # path -> "GET, POST" for 405
+        self._services = services
+        self._accounts = accounts
+        self._limits = limits
+        self._metrics = metrics
+        self._refused = refused
+        self._hosts = allowed_hosts
+        self._body_limit = body_limit
+        self._lang: Lang = lang
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._http(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._websocket(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        head = read_head(scope["headers"])
+        lang = negotiate(head.language, self._lang)
+        request_id = new_request_id()
+        method, path = scope["method"], scope["path"]
+        started = False
+
+        async def tracked(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message["headers"] = [*message.get("headers", ()), *self._answer_headers(message, head), (b"x-request-id", request_id.encode())]
+                self._metrics.answered(method, path, message["status"])
+            await send(message)
+
+        identity: Identity | None = None
+        try:
+            self._screen(head, scope, navigation=is_page(method, path))
+            if method == "OPTIONS":
+                await send_preflight(send, head.origin)
+                return
+            identity = await self._who(head, method, path, _peer(scope))
+            error = check_body(head, method, path, self._body_limit)
+            if error is not None:
+                raise error
+            scope[SERVICES] = self._services
+            if identity is not None:
+                scope[ACTOR] = Actor(identity, lang, request_id, _peer(scope))
+            if path not in STREAMS:
+                receive = capped(receive, self._body_limit)
+            await self._dispatch(scope, receive, tracked)
+        except HandrailError as exc:
+            if exc.status in (401, 403, 421, 429):
+                self._refused(exc, path=path, peer=_peer(scope), request_id=request_id, identity=identity)
+            self._metrics.answered(method, path, exc.status)
+            if not started:
+                await send_error(send, exc, lang, request_id, head.origin)
+        except Exception as exc:
+            # the process edge: the trace goes to the log, never to the client
+            log.exception("request failed", path=path, request_id=request_id)
+            self._metrics.answered(method, path, 500)
+            if not started:
+                await send_error(send, HandrailError(), lang, request_id, head.origin)
+            else:
+                raise ConnectionError("failed while answering") from exc
+
+    def _screen(self, head: Head, scope: Scope, *, navigation: bool) -> None:
+        """Host, origin and URL. Raises the refusal."""
+        if len(scope["raw_path"] or b"") + len(scope["query_string"]) > MAX_TARGET or not scope["path"].startswith("/") or "\0" in scope["path"]:
+            raise BadUrl
+        error = check_host(head, self._hosts) or check_origin(head, navigation=navigation)
+        if error is not None:
+            raise error
+
+    async def _who(self, head: Head, method: str, path: str, peer: str) -> Identity | None:
+        """The identity behind the bearer token; None on a public path. Raises 401, 403 or 429."""
+        token = bearer(head.authorization)
+        if is_public(method, path):
+            error = self._limits.anonymous(peer)
+            if error is not None:
+                raise error
+            # a token on a public path is honoured (shutdown from elsewhere) but not required
+            return await self._accounts.authenticate(token) if token else None
+        return await self._authenticate(token, head, peer)
+
+    async def _authenticate(self, token: str | None, head: Head, peer: str) -> Identity:
+        if token is None:
+            raise self._limits.failure(peer) or NotAuthenticated()
+        identity = await self._accounts.authenticate(token)
+        if identity is None:
+            raise self._limits.failure(peer) or InvalidToken()
+        if identity.origin and is_extension(head.origin) and head.origin != identity.origin:
+            raise ForeignDevice
+        error = self._limits.device(identity.device_id)
+        if error is not None:
+            raise error
+        return identity
+
+    async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
+        handler = self._fast.get((scope["method"], scope["path"]))
+        if handler is None:
+            allowed = self._methods.get(scope["path"])
+            if allowed is not None and scope["method"] not in allowed:
+                raise MethodNotAllowed(allowed=allowed, headers={"Allow": allowed})
+            await self._app(scope, receive, send)
+            return
+        response = await handler(Request(scope, receive))
+        await response(scope, receive, send)
+
+    def _answer_headers(self, message: Message, head: Head) -> list[tuple[bytes, bytes]]:
+        common = common_headers(head.origin)
+        own = {name for name, _ in message.get("headers", ())}
+        return common if own.isdisjoint(_OVERRIDABLE) else [(n, v) for n, v in common if n not in own]
+
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        head = read_head(scope["headers"])
+        lang = negotiate(head.language, self._lang)
+        request_id = new_request_id()
+        identity: Identity | None = None
+        try:
+            self._screen(head, scope, navigation=False)
+            token = bearer(head.authorization) or _query_token(scope)
+            identity = await self._authenticate(token, head, _peer(scope))
+            scope[SERVICES] = self._services
+            scope[ACTOR] = Actor(identity, lang, request_id, _peer(scope))
+            await self._app(scope, receive, send)
+        except HandrailError as exc:
+            self._refused(exc, path=scope["path"], peer=_peer(scope), request_id=request_id, identity=identity)
+            await receive()  # the connect message must be taken before the refusal
+            if "websocket.http.response" in scope.get("extensions", {}):
+                await _refuse_upgrade(send, exc, lang, request_id)
+            else:
+                await send({"type": "websocket.close", "code": WS_POLICY_VIOLATION})
+
+
+_OVERRIDABLE = frozenset({b"cache-control", b"x-frame-options", b"cross-origin-resource-policy"})
+
+
+async def _refuse_upgrade(send: Send, exc: HandrailError, lang: Lang, request_id: str) -> None:
+    """The refusal as an HTTP answer instead of an upgrade; the wire wants 403 for a bad token."""
+    import orjson  # noqa: PLC0415 - only on this rare path
+
+    raw = orjson.dumps(exc.body(lang, request_id))
+    status = 403 if exc.status == 401 else exc.status  # noqa: PLR2004 - HTTP
+    headers = [(b"content-type", b"application/json; charset=utf-8"), (b"content-length", str(len(raw)).encode())]
+    await send({"type": "websocket.http.response.start", "status": status, "headers": headers})
+    await send({"type": "websocket.http.response.body", "body": raw})
+
+
+def _query_token(scope: Scope) -> str | None:
+    """`?token=`: a browser cannot set headers on a WebSocket, so the wire carries it in the URL."""
+    values = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
+    return values[0] if len(values) == 1 else None
+
+
+def _peer(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else "local"

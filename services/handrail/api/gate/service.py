@@ -1,0 +1,187 @@
+"""The gate: the one road of every read and every effect.
+
+policy verdict -> approval where needed -> audit row committed -> signed single-use token -> executor -> outcome row.
+Reads need no token: the record is appended to the local journal before the answer leaves.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from handrail.api.audit.events import AuditEvent, Level
+from handrail.api.context import Actor, Role
+from handrail.api.gate.approvals import Approvals, binding_of
+from handrail.api.gate.errors import ApprovalRequired, PolicyDenied, RoleForbids, UnknownTool, reasons_as_json
+from handrail.api.gate.mint import Mint, Minted
+from handrail.api.gate.permit import AUDIENCE as FILES
+from handrail.api.gate.permit import Permits
+from handrail.api.http import validate
+from handrail.api.tools.registry import Arguments, Effect, Invocation, Registry, Result, Tool
+from handrail.contract.errors import HandrailError, Lang
+from handrail.contract.tokens import Trigger
+from handrail.policy import POLICY_VERSION, Verdict
+
+ROLES: dict[Effect, frozenset[Role]] = {
+    "read": frozenset({"owner", "member", "viewer"}),
+    "write": frozenset({"owner", "member"}),
+    "exec": frozenset({"owner", "member"}),
+}
+
+
+class AuditLog(Protocol):
+    """What the gate needs of the audit log. Each raises AuditUnavailable, and then nothing may be done."""
+
+    async def effect(self, event: AuditEvent) -> str: ...
+    def read(self, event: AuditEvent) -> None: ...
+    async def outcome(self, event: AuditEvent) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    actor: Actor
+    tool: Tool
+    args: Any
+    arguments: Mapping[str, Any]
+    trigger: Trigger
+    summary: dict[str, object]
+
+
+class Gate:
+    """Authorises calls of registered tools and runs them."""
+
+    def __init__(self, *, registry: Registry, approvals: Approvals, audit: AuditLog, mint: Mint, permits: Permits) -> None:
+        self._registry = registry
+        self._approvals = approvals
+        self._audit = audit
+        self._mint = mint
+        self._permits = permits
+
+    async def call(
+        self,
+        actor: Actor,
+        name: str,
+        arguments: Mapping[str, Any] | Arguments,
+        *,
+        trigger: Trigger = "user_request",
+        force: bool = False,
+        listed_only: bool = False,
+    ) -> Result:
+        """Run a tool for `actor` and return its result.
+
+        Raises UnknownTool, InvalidRequest, RoleForbids, PolicyDenied, ApprovalRequired (a person has to decide),
+        AuditUnavailable (nothing was done) and whatever the tool itself refuses with.
+        """
+        tool = self._registry.get(name)
+        if tool is None or (listed_only and not tool.listed):
+            raise UnknownTool(name=name[:64])
+        args = arguments if isinstance(arguments, Arguments) else validate(tool.args, arguments)
+        if actor.identity.role not in ROLES[tool.effect]:
+            raise RoleForbids(role=actor.identity.role, tool=name)
+        if tool.effect == "read":
+            return await self._read(actor, tool, args)
+        call = _Call(actor, tool, args, args.model_dump(mode="json", exclude_none=True), trigger, tool.summary(args))
+        verdict = tool.judge(actor, args) if tool.judge else None
+        approval = await self._settle(call, verdict, force=force) if verdict is not None else ""
+        return await self._act(call, verdict, approval)
+
+    async def _read(self, actor: Actor, tool: Tool, args: Any) -> Result:  # noqa: ANN401 - each tool has its own argument class
+        summary = tool.summary(args)
+        try:
+            result = await tool.run(Invocation(actor, tool, args, {}, None))
+        except HandrailError as exc:
+            self._audit.read(_event(actor, tool, tool.action, "warn", summary | {"status": "refused", "code": exc.code}))
+            raise
+        size = result.get("size")
+        self._audit.read(_event(actor, tool, tool.action, "info", summary if size is None else summary | {"size": size}))
+        return result
+
+    async def _settle(self, call: _Call, verdict: Verdict, *, force: bool) -> str:
+        """The approval id that permits the call ("" when none is needed). Raises PolicyDenied or ApprovalRequired."""
+        reason = _reason(verdict, call.actor.lang)
+        if verdict.level == "deny":
+            await self._security(call, "exec_denied" if call.tool.effect == "exec" else "denied", verdict)
+            raise PolicyDenied(extra={"level": "deny", "reasons": reasons_as_json(verdict)}, reason=reason)
+        if verdict.level == "allow":
+            return ""
+        binding = binding_of(call.actor, call.tool.name, call.arguments, verdict.policy_version)
+        taken = await self._approvals.take(call.actor, binding, force=force)
+        if taken is not None:
+            return taken
+        pending = await self._approvals.ask(call.actor, call.tool.name, binding, call.summary, verdict)
+        await self._security(call, "confirm", verdict, approval=pending.id)
+        raise ApprovalRequired(verdict, approval_id=pending.id, expires_at=pending.expires_at, reason=reason)
+
+    async def _act(self, call: _Call, verdict: Verdict | None, approval: str) -> Result:
+        minted = self._mint.mint(
+            audience=call.tool.executor,
+            user_id=call.actor.user_id,
+            workspace_id=call.actor.workspace.id,
+            device_id=call.actor.identity.device_id,
+            tool=call.tool.name,
+            tier="high",
+            arguments=call.arguments,
+            trigger=call.trigger,
+            policy=verdict.policy_version if verdict is not None else POLICY_VERSION,
+            approval=approval,
+        )
+        details = call.summary | {"args_sha256": minted.args_sha256, "trigger": call.trigger}
+        if approval:
+            details["approval"] = approval
+        # the row is committed before the effect; if it cannot be, this raises and nothing happens
+        await self._audit.effect(_event(call.actor, call.tool, "minted", "info", details, minted.jti))
+        return await self._execute(call, minted)
+
+    async def _execute(self, call: _Call, minted: Minted) -> Result:
+        started = time.perf_counter()
+        invocation = Invocation(call.actor, call.tool, call.args, call.arguments, minted.token)
+        try:
+            if call.tool.executor == FILES:
+                self._permits.take(minted.token, tool=call.tool.name, user_id=call.actor.user_id, arguments=call.arguments)
+            result = await call.tool.run(invocation)
+        except HandrailError as exc:
+            await self._outcome(call, minted, "warn", {"status": "tool_error", "code": exc.code}, started)
+            raise
+        except BaseException:
+            # cancelled or broken: whether the effect happened is not known, and the record says so
+            await self._outcome(call, minted, "error", {"status": "unknown"}, started)
+            raise
+        shown = {key: result[key] for key in ("execId", "exitCode", "killed", "size", "mechanism", "recordId") if key in result}
+        await self._outcome(call, minted, "info", {"status": "ok", **shown}, started)
+        return result
+
+    async def _outcome(self, call: _Call, minted: Minted, level: Level, more: dict[str, object], started: float) -> None:
+        details = call.summary | more | {"duration_ms": round((time.perf_counter() - started) * 1000, 1)}
+        await self._audit.outcome(_event(call.actor, call.tool, call.tool.action, level, details, minted.jti))
+
+    async def _security(self, call: _Call, action: str, verdict: Verdict, **more: object) -> None:
+        details = call.summary | {"tool": call.tool.name, "reason": _reason(verdict, "en"), "rules": [r.rule for r in verdict.reasons[:10]], **more}
+        await self._audit.effect(_event(call.actor, call.tool, action, "warn", details, category="security"))
+
+
+def _reason(verdict: Verdict, lang: Lang) -> str:
+    """The strictest reason as text."""
+    strictest = [r for r in verdict.reasons if r.severity == verdict.level]
+    return "; ".join(dict.fromkeys(r.zh if lang == "zh" else r.en for r in strictest[:3]))
+
+
+def _event(
+    actor: Actor, tool: Tool, action: str, level: Level, details: dict[str, object], token_id: str = "", *, category: str | None = None
+) -> AuditEvent:
+    return AuditEvent(
+        category=category or tool.category,
+        action=action,
+        level=level,
+        user_id=actor.user_id,
+        device_id=actor.identity.device_id,
+        workspace_id=actor.workspace.id,
+        peer=actor.peer,
+        request_id=actor.request_id,
+        tool=tool.name,
+        token_id=token_id,
+        details=details,
+    )
+
+
