@@ -9,10 +9,13 @@ if TYPE_CHECKING:
     from handrail.api.accounts.service import Accounts
     from handrail.api.audit.service import Audit
     from handrail.api.files.service import FileService
+    from handrail.api.edge.metrics import Metrics
     from handrail.api.gate.service import Gate
     from handrail.api.lifecycle import Lifecycle
     from handrail.api.processes.client import SandboxClient
+    from handrail.api.processes.service import Processes
     from handrail.api.settings import ApiSettings
+    from handrail.api.system.health import Health
     from handrail.api.tools.registry import Registry
     from handrail.kit.clock import Clock
 
@@ -28,5 +31,9 @@ class Services:
     accounts: Accounts
     audit: Audit
     sandbox: SandboxClient
+    processes: Processes
     files: FileService
     lifecycle: Lifecycle
+    health: Health
+    metrics: Metrics
+    started: float  # monotonic seconds

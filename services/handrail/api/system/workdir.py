@@ -1,0 +1,110 @@
+"""Which directories a workspace may work in, and changing them over the wire."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import PurePosixPath
+
+from handrail.api.audit.events import AuditEvent
+from handrail.api.context import Actor, Workspace
+from handrail.api.services import Services
+from handrail.api.system.errors import BadDirectory, ForbiddenDirectory
+from handrail.contract.errors import Lang
+
+# never a work root themselves, nor anything that contains them
+SYSTEM = (
+    "/", "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/root", "/run", "/sbin", "/sys", "/usr", "/var",
+    "/home", "/opt", "/srv", "/tmp", "/mnt", "/media", "/System", "/Library", "/Users",
+)  # fmt: skip
+# nothing below these either
+CLOSED = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/System", "/Library")
+PRIVATE_NAMES = frozenset({".ssh", ".aws", ".gnupg", ".config", ".kube", ".docker"})
+
+REASONS: dict[str, dict[Lang, str]] = {
+    "relative": {"en": "the path must be absolute.", "zh": "路径必须是绝对路径。"},
+    "missing_parent": {"en": "its parent directory does not exist.", "zh": "上级目录不存在。"},
+    "not_directory": {"en": "it is not a directory.", "zh": "它不是目录。"},
+    "not_writable": {"en": "the service may not write there.", "zh": "服务没有写入权限。"},
+    "is_workdir": {"en": "it is the current work directory.", "zh": "它是当前工作目录。"},
+}
+
+
+async def change(services: Services, actor: Actor, text: str) -> Workspace:
+    """Make `text` the workspace's root; created if absent. Raises BadDirectory (400) or ForbiddenDirectory (403)."""
+    path = _absolute(text, actor.lang)
+    check_allowed(path, home=os.path.expanduser("~"), data_dir=str(services.settings.data_dir))
+    real = _make(path, actor.lang)
+    # a link may lead elsewhere: the rule is for what it leads to
+    check_allowed(real, home=os.path.expanduser("~"), data_dir=str(services.settings.data_dir))
+    allowed = tuple(dict.fromkeys((*actor.workspace.allowed_paths, real)))
+    return await _save(services, actor, "workdir", root=real, allowed=allowed)
+
+
+async def remove_allowed(services: Services, actor: Actor, text: str) -> Workspace:
+    """Take `text` off the allowed list. Raises BadDirectory when it is relative or the work root itself."""
+    path = _absolute(text, actor.lang)
+    if path == actor.workspace.root:
+        raise BadDirectory(reason=REASONS["is_workdir"][actor.lang])
+    allowed = tuple(known for known in actor.workspace.allowed_paths if known != path)
+    return await _save(services, actor, "allowed_paths_remove", root=actor.workspace.root, allowed=allowed)
+
+
+def check_allowed(path: str, *, home: str, data_dir: str) -> None:
+    """Pure: raises ForbiddenDirectory for the root, home, system and private directories and our own data."""
+    pure = PurePosixPath(path)
+    folded = PurePosixPath(path.casefold())
+    data = PurePosixPath(data_dir.casefold())
+    forbidden = (
+        path in SYSTEM
+        or any(pure.is_relative_to(closed) for closed in CLOSED)
+        or PurePosixPath(home).is_relative_to(pure)
+        or data.is_relative_to(folded)
+        or folded.is_relative_to(data)
+        or any(part in PRIVATE_NAMES for part in folded.parts)
+    )
+    if forbidden:
+        raise ForbiddenDirectory(path=path[:200])
+
+
+def _absolute(text: str, lang: Lang) -> str:
+    if "\0" in text:
+        raise BadDirectory(reason=REASONS["not_directory"][lang])
+    expanded = os.path.expanduser(text) if text == "~" or text.startswith("~/") else text
+    if not expanded.startswith("/"):
+        raise BadDirectory(reason=REASONS["relative"][lang])
+    return "/" + os.path.normpath(expanded).lstrip("/")
+
+
+def _make(path: str, lang: Lang) -> str:
+    """Create the last component if it is absent; the real path."""
+    try:
+        os.mkdir(path, 0o755)
+    except FileExistsError:
+        pass
+    except FileNotFoundError as exc:
+        raise BadDirectory(reason=REASONS["missing_parent"][lang]) from exc
+    except OSError as exc:
+        raise BadDirectory(reason=REASONS["not_writable"][lang]) from exc
+    real = os.path.realpath(path)
+    if not stat.S_ISDIR(os.stat(real).st_mode):
+        raise BadDirectory(reason=REASONS["not_directory"][lang])
+    if not os.access(real, os.W_OK | os.X_OK):
+        raise BadDirectory(reason=REASONS["not_writable"][lang])
+    return real
+
+
+async def _save(services: Services, actor: Actor, action: str, *, root: str, allowed: tuple[str, ...]) -> Workspace:
+    event = AuditEvent(
+        category="security",
+        action=action,
+        level="warn",
+        user_id=actor.user_id,
+        device_id=actor.identity.device_id,
+        workspace_id=actor.workspace.id,
+        peer=actor.peer,
+        request_id=actor.request_id,
+        details={"from": actor.workspace.root, "to": root, "allowed": list(allowed)},
+    )
+    await services.audit.effect(event)
+    return await services.accounts.update_workspace(actor.workspace.id, by=actor.user_id, root=root, allowed_paths=allowed)
