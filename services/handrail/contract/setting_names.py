@@ -1,0 +1,132 @@
+"""Every setting there is, once: name, default as a user reads it, who reads it, what it does in en and zh.
+
+`docs/configuration.md` and `.env.example` are proven complete against this list, `Settings` refuses a field that is
+not in it, and an unknown `HANDRAIL_*` variable is an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PREFIX = "HANDRAIL_"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One environment variable. `config` is its key in config.json, '' when it has none."""
+
+    name: str
+    default: str
+    used_by: tuple[str, ...]
+    en: str
+    zh: str
+    config: str = ""
+    safe: bool = False  # may be changed by `handrail config set`
+
+
+EVERY = ("cli", "api", "worker", "sandbox", "init")
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("HANDRAIL_DATA_DIR", "~/.handrail (root: /var/lib/handrail)", EVERY, "Data directory.", "数据目录。"),
+    Setting("HANDRAIL_RUN_DIR", "<data>/run", EVERY, "Directory of the Unix sockets.", "Unix 套接字目录。"),
+    Setting("HANDRAIL_SECRETS_DIR", "<data>/secrets/<service>", EVERY, "Secrets of this service only.", "仅本服务可见的密钥目录。"),
+    Setting("HANDRAIL_LOG_DIR", "<data>/logs", EVERY, "Log directory.", "日志目录。"),
+    Setting("HANDRAIL_LANG", "LANG", EVERY, "Language of messages: zh or en.", "消息语言：zh 或 en。"),
+    Setting("HANDRAIL_FORM", "embedded", EVERY, "Deployment form: embedded or compose.", "部署形式：embedded 或 compose。"),
+    Setting(
+        "HANDRAIL_WORKDIR",
+        "directory of the start",
+        ("cli", "api", "sandbox", "init"),
+        "Work root: files and commands stay in it.",
+        "工作根目录：文件与命令都限制在其中。",
+        "workdir",
+        safe=True,
+    ),
+    Setting("HANDRAIL_HOST", "127.0.0.1", ("cli", "api"), "Address to listen on.", "监听地址。", "host", safe=True),
+    Setting("HANDRAIL_PORT", "18910", ("cli", "api"), "Port to listen on.", "监听端口。", "port", safe=True),
+    Setting(
+        "HANDRAIL_ALLOW_REMOTE",
+        "0",
+        ("cli",),
+        "1 permits a non-loopback address: only behind TLS and a network that you trust.",
+        "设为 1 允许监听非回环地址：仅在有 TLS 且网络可信时使用。",
+    ),
+    Setting(
+        "HANDRAIL_ALLOWED_HOSTS",
+        "",
+        ("cli", "api"),
+        "More Host names that are served, comma separated.",
+        "额外接受的 Host 名称，以逗号分隔。",
+    ),
+    Setting(
+        "HANDRAIL_ALLOWED_PATHS",
+        "",
+        ("cli", "api", "init"),
+        "More directories that files and commands may use, comma separated.",
+        "额外允许访问的目录，以逗号分隔。",
+        "allowedPaths",
+        safe=True,
+    ),
+    Setting(
+        "HANDRAIL_PAIR_CODE_TTL",
+        "30",
+        ("cli", "api"),
+        "Life of a pairing code in seconds.",
+        "配对码有效期（秒）。",
+        "pairCodeTTL",
+        safe=True,
+    ),
+    Setting(
+        "HANDRAIL_COMMAND_TIMEOUT",
+        "300000",
+        ("cli", "api", "sandbox"),
+        "Time limit of a command in milliseconds.",
+        "命令执行超时（毫秒）。",
+        "commandTimeout",
+        safe=True,
+    ),
+    Setting(
+        "HANDRAIL_FILE_MAX_SIZE",
+        "52428800",
+        ("cli", "api"),
+        "Largest file that is read or written, in bytes.",
+        "单个文件读写上限（字节）。",
+        "fileMaxSize",
+        safe=True,
+    ),
+    Setting("HANDRAIL_UPLOAD_MAX_SIZE", "209715200", ("api",), "Largest streamed upload in bytes.", "流式上传上限（字节）。"),
+    Setting("HANDRAIL_BODY_MAX_SIZE", "83886080", ("api",), "Largest request body in bytes.", "请求体上限（字节）。"),
+    Setting(
+        "HANDRAIL_CONFIRM",
+        "policy",
+        ("cli", "api"),
+        "human: a person must approve, `force` of a client never suffices. policy: `force` counts as the user's consent.",
+        "human：必须由人批准，客户端的 force 无效。policy：force 视为用户同意。",
+    ),
+    Setting("HANDRAIL_SANDBOX_SOCKET", "<run>/sandbox.sock", ("api", "sandbox"), "Socket of the sandbox.", "沙箱套接字。"),
+    Setting("HANDRAIL_ADMIN_SOCKET", "<run>/admin.sock", ("cli", "api"), "Socket of the command line.", "命令行管理套接字。"),
+    Setting("HANDRAIL_WORKER_CONCURRENCY", "2", ("worker",), "Tasks that one worker runs at once.", "单个 worker 并发任务数。"),
+    Setting(
+        "HANDRAIL_RETENTION_DAYS",
+        "30",
+        ("worker",),
+        "Days that finished jobs, decided approvals and ended pairings are kept.",
+        "已完成任务、已决定的审批和已结束的配对保留的天数。",
+    ),
+)
+
+BY_NAME = {setting.name: setting for setting in SETTINGS}
+BY_CONFIG = {setting.config: setting for setting in SETTINGS if setting.config}
+
+# not ours by prefix: the names that the whole world uses for it
+DATABASE_URL = Setting(
+    "DATABASE_URL",
+    "",
+    ("cli", "init"),
+    "Owner URL of a Postgres of yours instead of the embedded one.",
+    "使用自己的 Postgres（所有者 URL）。",
+)
+REDIS_URL = Setting(
+    "REDIS_URL", "", ("cli", "init"), "URL of a Redis or Valkey of yours instead of the embedded one.", "使用自己的 Redis/Valkey。"
+)
+FOREIGN = (DATABASE_URL, REDIS_URL)
