@@ -21,9 +21,17 @@ def negotiate(header: str, default: Lang = "en") -> Lang:
         quality = _quality(rest)
         for lang in _langs(primary, default):
             best[lang] = max(best.get(lang, 0.0), quality)
-    if best.get("zh", 0.0) == best.get("en", 0.0):
-        return default if not best or best[default] > 0 else "en"
-    return max(best, key=lambda lang: best[lang])
+    wanted = {lang: quality for lang, quality in best.items() if quality > 0}
+    if not wanted:
+        # nothing is asked for; what is refused by q=0 is not the default then
+        return _other(default) if default in best and _other(default) not in best else default
+    if len(set(wanted.values())) == 1 and default in wanted:
+        return default
+    return max(wanted, key=lambda lang: wanted[lang])
+
+
+def _other(lang: Lang) -> Lang:
+    return "en" if lang == "zh" else "zh"
 
 
 def _langs(primary: str, default: Lang) -> tuple[Lang, ...]:
