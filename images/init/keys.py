@@ -1,0 +1,80 @@
+"""One-shot before everything else: give each volume to the user of its container and make the first passwords.
+
+Runs as root without network and with three capabilities (CHOWN, DAC_OVERRIDE, FOWNER), because a new volume belongs to whoever
+the engine says and `HANDRAIL_UID` may change between two starts. It never touches a work root that is a directory of the host.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import sys
+from pathlib import Path
+
+SERVER_ID = 10001  # uid and gid of db and broker, fixed in their images
+SECRETS = Path("/volumes/secrets")
+SERVER_VOLUMES = ("data/db", "data/broker", "secrets/db", "secrets/broker")
+SERVICE_VOLUMES = ("data/api", "data/sandbox", "data/worker", "exec", "secrets/init", "secrets/api", "secrets/worker", "secrets/sandbox")
+PASSWORD_BYTES = 32
+
+
+def main() -> int:
+    """Idempotent: what is there stays. Returns the exit code."""
+    uid, gid = int(os.environ["HANDRAIL_UID"]), int(os.environ["HANDRAIL_GID"])
+    if 0 in (uid, gid):
+        sys.stderr.write("keys: services and commands never run as root: set HANDRAIL_UID and HANDRAIL_GID to those of an ordinary user\n")
+        return 78
+    os.umask(0o077)
+    for name in SERVER_VOLUMES:
+        give(Path("/volumes") / name, SERVER_ID, SERVER_ID)
+    for name in SERVICE_VOLUMES:
+        give(Path("/volumes") / name, uid, gid)
+    if os.environ.get("WORK_ON_HOST") != "yes":
+        give(Path("/volumes/work"), uid, gid, mode=0o755)
+    database = password(SECRETS / "init/postgres_password", uid, gid)
+    write(SECRETS / "db/postgres_password", database, SERVER_ID, SERVER_ID)
+    broker = password(SECRETS / "init/valkey_password", uid, gid)
+    write(SECRETS / "broker/users.acl", accounts(broker), SERVER_ID, SERVER_ID)
+    return 0
+
+
+def give(path: Path, uid: int, gid: int, *, mode: int = 0o700) -> None:
+    """Make the tree at `path` belong to uid:gid if its top does not yet. Links are changed themselves, never followed."""
+    path.chmod(mode)
+    top = path.stat()
+    if (top.st_uid, top.st_gid) == (uid, gid):
+        return
+    for _, folders, files, fd in os.fwalk(path, topdown=False, follow_symlinks=False):
+        for name in (*folders, *files):
+            os.chown(name, uid, gid, dir_fd=fd, follow_symlinks=False)
+    os.chown(path, uid, gid)  # last: an interrupted run starts again
+
+
+def password(path: Path, uid: int, gid: int) -> str:
+    """The password kept in `path`, made on the first start."""
+    if not path.exists():
+        write(path, secrets.token_urlsafe(PASSWORD_BYTES), uid, gid)
+    return path.read_text(encoding="ascii")
+
+
+def write(path: Path, text: str, uid: int, gid: int) -> None:
+    """Replace the file at once, 0600, owned by uid:gid. An unchanged file is left alone."""
+    if path.exists() and path.read_text(encoding="ascii") == text:
+        return
+    part = path.with_name(path.name + ".new")
+    part.unlink(missing_ok=True)
+    part.write_text(text, encoding="ascii")
+    part.chmod(0o600)
+    os.chown(part, uid, gid)
+    part.rename(path)
+
+
+def accounts(secret: str) -> str:
+    """Valkey's access list: only a hash of the password reaches the server's container."""
+    digest = hashlib.sha256(secret.encode("ascii")).hexdigest()
+    return f"user default on #{digest} ~* &* +@all -@admin\nuser health on nopass resetchannels resetkeys -@all +ping\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
