@@ -3,6 +3,7 @@
 usage: probe.py http://host:port/path | unix:/path/to.sock:/path
 """
 
+# ruff: noqa: INP001 - a script of an image, not part of a package
 from __future__ import annotations
 
 import http.client

@@ -4,6 +4,7 @@ Runs as root without network and with three capabilities (CHOWN, DAC_OVERRIDE, F
 the engine says and `HANDRAIL_UID` may change between two starts. It never touches a work root that is a directory of the host.
 """
 
+# ruff: noqa: INP001 - a script of an image, not part of a package
 from __future__ import annotations
 
 import hashlib

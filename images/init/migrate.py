@@ -1,8 +1,10 @@
 """One-shot after db and broker: hand the owner's addresses to `handrail.store.init`, which makes keys, roles and tables."""
 
+# ruff: noqa: INP001 - a script of an image, not part of a package
 from __future__ import annotations
 
 import os
+import runpy
 import sys
 from pathlib import Path
 
@@ -12,7 +14,7 @@ BROKER = "broker:6379"
 
 
 def main() -> int:
-    """Checks the work root, then becomes `python -m handrail.store.init`."""
+    """Checks the work root, then does what `python -m handrail.store.init` does."""
     work = Path(os.environ["HANDRAIL_WORKDIR"])
     if not os.access(work, os.R_OK | os.W_OK | os.X_OK):
         owner = work.stat().st_uid
@@ -24,10 +26,12 @@ def main() -> int:
         return 78
     os.environ["DATABASE_URL"] = f"postgresql://postgres:{secret('postgres_password')}@{DATABASE}/postgres"
     os.environ["REDIS_URL"] = f"redis://:{secret('valkey_password')}@{BROKER}/0"
-    os.execv(sys.executable, [sys.executable, "-m", "handrail.store.init"])
+    runpy.run_module("handrail.store.init", run_name="__main__")
+    return 0
 
 
 def secret(name: str) -> str:
+    """What the keys step wrote."""
     return (SECRETS / name).read_text(encoding="ascii")
 
 
