@@ -220,3 +220,33 @@ def from_os(exc: OSError, path: str) -> FileError:
         return InvalidPath(path, reason=NOT_SUPPORTED)
     kind = _BY_ERRNO.get(number)
     return kind(path) if kind else FileError(path, reason=errno.errorcode.get(number, "?"))
+
+
+class TrashIdMissing(FileError):
+    code = "trash_id_missing"
+    status = 400
+    en = "Missing trashId."
+    zh = "缺少 trashId。"
+
+
+class UnknownTrashId(FileError):
+    """Not there, or another user's."""
+
+    code = "trash_unknown"
+    status = 404
+    en = "No such entry in the trash: {path}"
+    zh = "回收站中没有该条目：{path}"
+
+
+class OriginalPlaceTaken(FileError):
+    code = "trash_place_taken"
+    status = 400
+    en = "Cannot restore: something exists at the original path again: {path}"
+    zh = "无法恢复：原路径已存在同名项：{path}"
+
+
+class ParentGone(FileError):
+    code = "trash_parent_gone"
+    status = 400
+    en = "Cannot restore: the original directory no longer exists: {path}"
+    zh = "无法恢复：原目录已不存在：{path}"
