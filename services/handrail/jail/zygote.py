@@ -1,0 +1,138 @@
+"""The warm fork server: a small process that keeps a few shims ready, each with its command's process already forked.
+
+Started by `jail.jailer` as `python -I -S zygote.py <fd>`. Starting a command then costs no fork on its way: the service
+writes the job to a waiting shim and asks for a new one. Standard library only, few imports: its size is each fork's cost.
+
+Messages on `<fd>` (SOCK_SEQPACKET, JSON): in: the configuration first, then {"t": "fork", "n": 1};
+out: {"t": "spare", "pid": ..., "start": ...} with the descriptor of the shim's control socket.
+"""
+
+from __future__ import annotations
+
+import _socket
+import array
+import json
+import os
+import select
+import signal
+import sys
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+from handrail.jail import launch, limits, procfs, seccomp, shim, syscalls, tree  # noqa: E402 - the path had to come first
+
+MAX_MESSAGE = 262144
+TASKS_REFRESH = 32  # forks between two counts of the user's tasks
+
+
+class Zygote:
+    """The fork server's state."""
+
+    def __init__(self, control: _socket.socket, config: dict[str, object]) -> None:
+        self._control = control
+        self._base = _base(config)
+        self._shims: set[int] = set()
+        self._tasks = 0
+        self._forks = 0
+
+    def fork(self) -> None:
+        """One more spare, handed to the service."""
+        if self._forks % TASKS_REFRESH == 0:
+            uid = self._base.account[0] if self._base.account else os.getuid()
+            self._tasks = limits.tasks_of(uid)
+        self._forks += 1
+        ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        pid = os.fork()
+        if pid == 0:
+            self._control.close()
+            ours.close()
+            signal.set_wakeup_fd(-1)
+            shim.main(theirs, self._base, self._tasks)  # never returns
+        theirs.close()
+        self._shims.add(pid)
+        stat = procfs.read_stat(pid)
+        message = json.dumps({"t": "spare", "pid": pid, "start": stat.start if stat else 0}).encode()
+        rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, array.array("i", [ours.fileno()]))]
+        self._control.sendmsg([message], rights)
+        ours.close()
+
+    def reap(self) -> None:
+        """Collect shims that ended; what a shim that died badly left behind came to us (subreaper) and is killed."""
+        orphaned = False
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                break
+            if pid == 0:
+                break
+            if pid in self._shims:
+                self._shims.discard(pid)
+                orphaned = orphaned or status != 0
+        if orphaned:
+            self._sweep()
+
+    def _sweep(self) -> None:
+        for pid in procfs.children(os.getpid()):
+            stat = procfs.read_stat(pid)
+            if stat is None or pid in self._shims:
+                continue
+            for below in (*procfs.descendants(pid), stat):
+                tree.send(below, signal.SIGKILL)
+
+
+def _base(config: dict[str, object]) -> launch.Base:
+    account = config["account"]
+    abi = int(str(config["abi"]))
+    truncate = abi >= 3  # noqa: PLR2004 - the ABI that mediates truncate(2)
+    programs = {
+        inet: seccomp.build(syscalls.MACHINE, seccomp.Filter(inet=inet, truncate=truncate)) for inet in (False, True)
+    }
+    return launch.Base(
+        abi=abi,
+        read_only=tuple(str(path) for path in _items(config["read_only"])),
+        devices=tuple(str(path) for path in _items(config["devices"])),
+        account=None if account is None else _account(_items(account)),
+        programs=programs,
+    )
+
+
+def _items(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise TypeError("a list was expected")
+    return value  # pyright: ignore[reportUnknownVariableType] - JSON
+
+
+def _account(fields: list[object]) -> tuple[int, int, tuple[int, ...]]:
+    uid, gid, groups = fields
+    return int(str(uid)), int(str(gid)), tuple(int(str(group)) for group in _items(groups))
+
+
+def main(fd: int) -> None:
+    """Serve until the service closes its end."""
+    syscalls.set_name("handrail-zygote")
+    syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
+    control = _socket.socket(fileno=fd)
+    zygote = Zygote(control, json.loads(control.recv(MAX_MESSAGE)))
+    wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda _signum, _frame: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the supervisor
+    poller = select.poll()
+    poller.register(control, select.POLLIN)
+    poller.register(wake_read, select.POLLIN)
+    while True:
+        for ready, _events in poller.poll():
+            if ready == wake_read:
+                os.read(wake_read, 4096)
+                zygote.reap()
+                continue
+            message = control.recv(MAX_MESSAGE)
+            if not message:
+                return
+            for _ in range(json.loads(message)["n"]):
+                zygote.fork()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
