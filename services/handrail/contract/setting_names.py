@@ -103,7 +103,9 @@ SETTINGS: tuple[Setting, ...] = (
         "human: a person must approve, `force` of a client never suffices. policy: `force` counts as the user's consent.",
         "human：必须由人批准，客户端的 force 无效。policy：force 视为用户同意。",
     ),
-    Setting("HANDRAIL_RATE_LIMIT", "60000", ("api",), "Requests a minute of one device; 0 = no limit.", "单个设备每分钟请求数上限；0 表示不限。"),
+    Setting(
+        "HANDRAIL_RATE_LIMIT", "60000", ("api",), "Requests a minute of one device; 0 = no limit.", "单个设备每分钟请求数上限；0 表示不限。"
+    ),
     Setting(
         "HANDRAIL_ANONYMOUS_RATE_LIMIT",
         "1200",
@@ -118,6 +120,23 @@ SETTINGS: tuple[Setting, ...] = (
         "Failed authentications a minute of one address before it gets 429.",
         "单个地址每分钟认证失败次数上限，超过后返回 429。",
     ),
+    Setting(
+        "HANDRAIL_RATE_LIMIT", "60000", ("api",), "Requests a minute of one device, 0 = no limit.", "单个设备每分钟请求上限，0 为不限。"
+    ),
+    Setting(
+        "HANDRAIL_ANONYMOUS_RATE_LIMIT",
+        "1200",
+        ("api",),
+        "Requests a minute of one address without a token, 0 = no limit.",
+        "单个地址无令牌请求每分钟上限，0 为不限。",
+    ),
+    Setting(
+        "HANDRAIL_FAILURE_RATE_LIMIT",
+        "60",
+        ("api",),
+        "Failed authentications a minute of one address, 0 = no limit.",
+        "单个地址每分钟认证失败上限，0 为不限。",
+    ),
     Setting("HANDRAIL_SANDBOX_SOCKET", "<run>/sandbox.sock", ("api", "sandbox"), "Socket of the sandbox.", "沙箱套接字。"),
     Setting("HANDRAIL_ADMIN_SOCKET", "<run>/admin.sock", ("cli", "api"), "Socket of the command line.", "命令行管理套接字。"),
     Setting("HANDRAIL_WORKER_CONCURRENCY", "2", ("worker",), "Tasks that one worker runs at once.", "单个 worker 并发任务数。"),
@@ -128,6 +147,25 @@ SETTINGS: tuple[Setting, ...] = (
         "Days that finished jobs, decided approvals and ended pairings are kept.",
         "已完成任务、已决定的审批和已结束的配对保留的天数。",
     ),
+    # read by compose.yaml only, where they shape the containers
+    Setting(
+        "HANDRAIL_UID", "10001", ("compose",), "User id of the containers that touch the work root.", "接触工作根目录的容器的用户 ID。"
+    ),
+    Setting("HANDRAIL_GID", "10001", ("compose",), "Group id of the containers that touch the work root.", "接触工作根目录的容器的组 ID。"),
+    Setting("HANDRAIL_PUBLISH_PORT", "18910", ("compose",), "Port of the host on 127.0.0.1.", "宿主机 127.0.0.1 上的端口。"),
+    Setting("HANDRAIL_DB_MEMORY", "1g", ("compose",), "Memory limit of the db container.", "db 容器内存上限。"),
+    Setting("HANDRAIL_API_MEMORY", "1g", ("compose",), "Memory limit of the api container.", "api 容器内存上限。"),
+    Setting("HANDRAIL_WORKER_MEMORY", "1g", ("compose",), "Memory limit of the worker container.", "worker 容器内存上限。"),
+    Setting("HANDRAIL_SANDBOX_MEMORY", "2g", ("compose",), "Memory limit of the sandbox container.", "sandbox 容器内存上限。"),
+    Setting("HANDRAIL_SANDBOX_PIDS", "1024", ("compose",), "Process limit of the sandbox container.", "sandbox 容器进程数上限。"),
+    Setting(
+        "HANDRAIL_SANDBOX_CPU_PERCENT",
+        "200",
+        ("compose",),
+        "CPU limit of the sandbox, 100 = one core.",
+        "sandbox 的 CPU 上限，100 为一核。",
+    ),
+    Setting("HANDRAIL_SANDBOX_IMAGE", "handrail-sandbox", ("compose",), "Sandbox image, to use your own.", "sandbox 镜像，可换成自己的。"),
 )
 
 BY_NAME = {setting.name: setting for setting in SETTINGS}
