@@ -12,6 +12,7 @@ import os
 import secrets
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 SERVER_ID = 10001  # uid and gid of db and broker, fixed in their images
 SECRETS = Path("/volumes/secrets")
@@ -33,9 +34,11 @@ def main() -> int:
         give(Path("/volumes") / name, uid, gid)
     if os.environ.get("WORK_ON_HOST") != "yes":
         give(Path("/volumes/work"), uid, gid, mode=0o755)
-    database = password(SECRETS / "init/postgres_password", uid, gid)
+    database = kept(SECRETS / "init/database_url") or secrets.token_urlsafe(PASSWORD_BYTES)
+    broker = kept(SECRETS / "init/redis_url") or secrets.token_urlsafe(PASSWORD_BYTES)
+    write(SECRETS / "init/database_url", f"postgresql://postgres:{database}@db:5432/postgres", uid, gid)
+    write(SECRETS / "init/redis_url", f"redis://:{broker}@broker:6379/0", uid, gid)
     write(SECRETS / "db/postgres_password", database, SERVER_ID, SERVER_ID)
-    broker = password(SECRETS / "init/valkey_password", uid, gid)
     write(SECRETS / "broker/users.acl", accounts(broker), SERVER_ID, SERVER_ID)
     return 0
 
@@ -52,11 +55,9 @@ def give(path: Path, uid: int, gid: int, *, mode: int = 0o700) -> None:
     os.chown(path, uid, gid)  # last: an interrupted run starts again
 
 
-def password(path: Path, uid: int, gid: int) -> str:
-    """The password kept in `path`, made on the first start."""
-    if not path.exists():
-        write(path, secrets.token_urlsafe(PASSWORD_BYTES), uid, gid)
-    return path.read_text(encoding="ascii")
+def kept(path: Path) -> str:
+    """The password in the URL kept in `path`; '' on the first start."""
+    return str(urlsplit(path.read_text(encoding="ascii")).password or "") if path.exists() else ""
 
 
 def write(path: Path, text: str, uid: int, gid: int) -> None:
