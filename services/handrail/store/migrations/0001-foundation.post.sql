@@ -1,0 +1,1 @@
+-- Nothing to tidy up: there is no older version.
