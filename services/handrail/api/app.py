@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from typing import cast
 
 import structlog
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -52,35 +53,27 @@ def admin_app(services: Services) -> ASGIApp:
     return with_services
 
 
-def fast_table(app: FastAPI) -> dict[tuple[str, str], Handler]:
+def fast_table(routers: Iterable[APIRouter] = PUBLIC) -> dict[tuple[str, str], Handler]:
     """(method, path) -> handler of every route with a fixed path and a plain signature."""
     table: dict[tuple[str, str], Handler] = {}
-    for route in leaves(app.routes):
-        handler = getattr(route, "fast_handler", None)
-        if isinstance(route, FastRoute) and handler is not None and "{" not in route.path:
-            for method in route.methods:
-                table[method, route.path] = handler
+    for route in _routes(routers):
+        if isinstance(route, FastRoute) and route.fast_handler is not None and "{" not in route.path:
+            table.update({(method, route.path): route.fast_handler for method in route.methods})
     return table
 
 
-def methods_table(app: FastAPI) -> dict[str, str]:
-    """Fixed path -> the methods it has, for 405."""
+def methods_table(routers: Iterable[APIRouter] = PUBLIC) -> dict[str, str]:
+    """Fixed path -> the methods it has, for 405 and for metrics labels."""
     table: dict[str, set[str]] = {}
-    for route in leaves(app.routes):
-        path, methods = getattr(route, "path", ""), getattr(route, "methods", None)
-        if methods and "{" not in path:
-            table.setdefault(path, set()).update(methods)
+    for route in _routes(routers):
+        if isinstance(route, APIRoute) and "{" not in route.path:
+            table.setdefault(route.path, set()).update(route.methods)
     return {path: ", ".join(sorted(methods)) for path, methods in table.items()}
 
 
-def leaves(routes: Iterable[BaseRoute]) -> Iterator[BaseRoute]:
-    """Every route, those of included routers too."""
-    for route in routes:
-        children = cast("Iterable[BaseRoute] | None", getattr(route, "routes", None))
-        if children is None:
-            yield route
-        else:
-            yield from leaves(children)
+def _routes(routers: Iterable[APIRouter]) -> Iterator[BaseRoute]:
+    for router in routers:
+        yield from router.routes
 
 
 def _app(title: str, routers: tuple[APIRouter, ...]) -> FastAPI:
@@ -135,5 +128,3 @@ async def _unknown(request: Request, exc: Exception) -> Response:
         return _render(request, InvalidRequest(detail=describe(exc)))
     log.error("request failed", path=request.url.path, exc_info=exc)
     return _render(request, HandrailError())
-
-

@@ -67,6 +67,8 @@ def Router(*, tags: list[str], prefix: str = "") -> APIRouter:  # noqa: N802 - r
 class FastRoute(APIRoute):
     """A route that knows whether it can skip FastAPI's dependency machinery."""
 
+    fast_handler: Handler | None = None
+
     def get_route_handler(self) -> Handler:
         fast, model = _plan(self.endpoint)
         if not fast:

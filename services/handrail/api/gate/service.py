@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from handrail.api.audit.events import AuditEvent, Level
+from handrail.api.audit.events import AuditEvent, Category, Level
 from handrail.api.context import Actor, Role
 from handrail.api.gate.approvals import Approvals, binding_of
 from handrail.api.gate.errors import ApprovalRequired, PolicyDenied, RoleForbids, UnknownTool, reasons_as_json
@@ -168,7 +168,7 @@ def _reason(verdict: Verdict, lang: Lang) -> str:
 
 
 def _event(
-    actor: Actor, tool: Tool, action: str, level: Level, details: dict[str, object], token_id: str = "", *, category: str | None = None
+    actor: Actor, tool: Tool, action: str, level: Level, details: dict[str, object], token_id: str = "", *, category: Category | None = None
 ) -> AuditEvent:
     return AuditEvent(
         category=category or tool.category,
