@@ -1,0 +1,1 @@
+"""Generated parts of the documents, one module each."""
