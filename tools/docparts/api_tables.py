@@ -27,6 +27,11 @@ def admin_routes() -> Iterator[APIRoute]:
         yield from (route for route in router.routes if isinstance(route, APIRoute))
 
 
+def sockets(app: FastAPI) -> list[APIWebSocketRoute]:
+    """WebSocket routes, which OpenAPI does not know."""
+    return [route for route in app.routes if isinstance(route, APIWebSocketRoute)]
+
+
 def routes() -> str:
     """One row a route; WebSockets last."""
     app = public()
@@ -38,8 +43,7 @@ def routes() -> str:
             token = "no" if is_public(method.upper(), path) else "yes"
             cells = (f"`{method.upper()} {path}`", token, _takes(operation, document), _gives(operation, document), _says(operation))
             rows.append(f"| {' | '.join(cells)} |")
-    sockets = [route for route in app.routes if isinstance(route, APIWebSocketRoute)]
-    rows += [f"| `WS {route.path}` | yes | | frames (JSON text) | {_clean(route.endpoint.__doc__)} |" for route in sockets]
+    rows += [f"| `WS {route.path}` | yes | | frames (JSON text) | {_clean(route.endpoint.__doc__)} |" for route in sockets(app)]
     return "\n".join(rows)
 
 
@@ -47,7 +51,7 @@ def admin() -> str:
     """One row a route of the admin socket."""
     rows = ["| route | what it does |", "|---|---|"]
     ordered = sorted(admin_routes(), key=lambda route: route.path)
-    rows += [f"| `{', '.join(sorted(route.methods))} {route.path}` | {_clean(route.endpoint.__doc__)} |" for route in ordered]
+    rows += [f"| `{', '.join(sorted(route.methods or ()))} {route.path}` | {_clean(route.endpoint.__doc__)} |" for route in ordered]
     return "\n".join(rows)
 
 

@@ -11,7 +11,7 @@ import typer.main
 
 def root() -> click.Group:
     """The `handrail` command."""
-    app = importlib.import_module("handrail.cli.main").app
+    app = importlib.import_module("handrail.cli.app").app
     command = typer.main.get_command(app)
     if not isinstance(command, click.Group):
         raise TypeError("handrail is a group of commands")
@@ -35,11 +35,16 @@ def commands() -> str:
 
 def _section(path: tuple[str, ...], command: click.Command) -> str:
     lines = [f"{'#' * min(4, 2 + len(path))} `{' '.join([*path, *_usage(command)])}`", "", _first(command.help)]
-    options = [parameter for parameter in command.params if isinstance(parameter, click.Option) and not parameter.hidden]
-    if options:
+    shown = options(command)
+    if shown:
         lines += ["", "| option | meaning |", "|---|---|"]
-        lines += [f"| `{_spelling(option)}` | {_first(option.help)} |" for option in options]
+        lines += [f"| `{_spelling(option)}` | {_first(option.help)} |" for option in shown]
     return "\n".join(lines)
+
+
+def options(command: click.Command) -> list[click.Option]:
+    """The options of a command that are not hidden."""
+    return [parameter for parameter in command.params if isinstance(parameter, click.Option) and not parameter.hidden]
 
 
 def _usage(command: click.Command) -> list[str]:
