@@ -66,7 +66,7 @@ def test_with_workdir_set_the_path_is_the_same_inside_and_outside() -> None:
         assert config["services"][service]["environment"]["HANDRAIL_WORKDIR"] == "/srv/projects"
 
 
-@pytest.mark.req("G-SECRET")
+@pytest.mark.req("PG-37")
 def test_no_secret_and_no_docker_socket_is_in_the_compose_file() -> None:
     text = (ROOT / "compose.yaml").read_text("utf-8")
     assert "docker.sock" not in text
