@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import typer.main
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def root() -> click.Group:
@@ -29,7 +35,14 @@ def walk(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[
 
 
 def commands() -> str:
-    """A section a command: usage, what it does, its options."""
+    """A section a command: usage, what it does, its options. In a process of its own: help is worded when it is imported."""
+    environment = {**os.environ, "HANDRAIL_LANG": "en"}
+    argv = [sys.executable, "-m", "tools.docparts.cli_sections"]
+    return subprocess.run(argv, check=True, capture_output=True, text=True, env=environment, cwd=ROOT).stdout
+
+
+def sections() -> str:
+    """The text, in the language of this process."""
     return "\n\n".join(_section(path, command) for path, command in walk(root(), ("handrail",)))
 
 
@@ -61,3 +74,7 @@ def _spelling(option: click.Option) -> str:
 def _first(text: str | None) -> str:
     """The first paragraph on one line, fit for a table."""
     return " ".join((text or "").strip().split("\n\n")[0].split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    print(sections())
