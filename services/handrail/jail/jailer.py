@@ -10,16 +10,18 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.jail import landlock, spawn, syscalls, system
 from handrail.jail.account import Account
 from handrail.jail.errors import JailUnavailable
+from handrail.jail.limits import DEFAULT
 from handrail.jail.profile import Job
 
 SPARES = 3  # shims kept ready
+REFILL_DELAY_S = 0.004
 SPARE_WAIT_S = 10.0
 RESTART_PAUSE_S = 0.5
 MAX_MESSAGE = 262144
@@ -129,7 +131,9 @@ class Session:
 class Jailer:
     """Starts jailed commands. One instance a service; use it from one event loop."""
 
-    def __init__(self, *, read_only: Sequence[str] = (), account: Account | None = None, spares: int = SPARES) -> None:
+    def __init__(
+        self, *, read_only: Sequence[str] = (), account: Account | None = None, limits: Mapping[str, int] = DEFAULT, spares: int = SPARES
+    ) -> None:
         """`read_only` come on top of the system's directories. `account` is needed when this process is root."""
         self.mechanism = mechanism()
         if account is None and os.geteuid() == 0:
@@ -138,6 +142,7 @@ class Jailer:
             "abi": self.mechanism.abi,
             "read_only": [*system.system_paths(), *read_only],
             "devices": list(system.devices()),
+            "limits": dict(limits),
             "account": [account.uid, account.gid, list(account.groups)] if account else None,
         }
         self._spares_wanted = spares
@@ -171,13 +176,15 @@ class Jailer:
                     session = await self._spares.get()
             except TimeoutError as exc:
                 raise JailUnavailable(detail="the fork server does not answer") from exc
-            self._ask(1)
             try:
                 session.begin(job)
             except OSError:
                 # this shim died while it waited: take the next
                 session.discard()
+                self._ask(1)
                 continue
+            # after the job: the next shim's forks must not compete with this command's start
+            asyncio.get_running_loop().call_later(REFILL_DELAY_S, self._ask, 1)
             return session
         raise JailUnavailable(detail="no shim could take the command")
 

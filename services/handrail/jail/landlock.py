@@ -54,43 +54,70 @@ def handled_fs(version: int) -> int:
     return rights
 
 
-class Ruleset:
-    """A ruleset being built; `restrict` binds the calling process and its children to it for good."""
+class Held:
+    """A path kept open together with the rights to grant on it, so that granting is one system call."""
 
-    def __init__(self, version: int, *, tcp: bool) -> None:
-        """`tcp` True leaves TCP alone, False refuses every bind and connect. Raises OSError."""
-        self._fs = handled_fs(version)
-        network = 0 if tcp or version < _NETWORK_ABI else BIND_TCP | CONNECT_TCP
-        scope = SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL if version >= _SCOPE_ABI else 0
-        fields = [self._fs]
+    def __init__(self, path: str, rights: int, version: int) -> None:
+        """Raises OSError when the path is not there."""
+        self.fd = syscalls.move_up(os.open(path, os.O_PATH | os.O_CLOEXEC))
+        if not stat.S_ISDIR(os.fstat(self.fd).st_mode):
+            rights &= FILE_RIGHTS
+        self.rule = _buffer(struct.pack("=Qi", rights & handled_fs(version), self.fd))
+
+    def close(self) -> None:
+        """Let go of the path."""
+        os.close(self.fd)
+
+
+def hold(paths: Iterable[str], rights: int, version: int) -> list[Held]:
+    """Open those that are there; links to the same place count once."""
+    held: list[Held] = []
+    for path in dict.fromkeys(os.path.realpath(path) for path in paths):
+        with contextlib.suppress(FileNotFoundError, PermissionError, NotADirectoryError):
+            held.append(Held(path, rights, version))
+    return held
+
+
+class Ruleset:
+    """A ruleset being built; `restrict` binds the calling process and its children to it for good.
+
+    Rulesets of several `restrict` calls are layers: what one refuses, no other can grant.
+    """
+
+    def __init__(self, version: int, *, files: bool = True, tcp: bool = False) -> None:
+        """`files`: refuse all file access that is not granted, signals and abstract sockets to the outside.
+
+        `tcp`: refuse every TCP bind and connect (from ABI 4 on). Raises OSError.
+        """
+        self.version = version
+        fields = [handled_fs(version) if files else 0]
         if version >= _NETWORK_ABI:
-            fields.append(network)
+            fields.append(BIND_TCP | CONNECT_TCP if tcp else 0)
         if version >= _SCOPE_ABI:
-            fields.append(scope)
+            fields.append(SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL if files else 0)
         raw = struct.pack(f"={len(fields)}Q", *fields)
-        self._fd = syscalls.syscall(syscalls.NR_LANDLOCK_CREATE_RULESET, _buffer(raw), len(raw), 0)
+        self._fd = syscalls.move_up(syscalls.syscall(syscalls.NR_LANDLOCK_CREATE_RULESET, _buffer(raw), len(raw), 0))
+
+    def grant(self, held: Held) -> None:
+        """Grant on a path that is open. Raises OSError."""
+        syscalls.syscall(syscalls.NR_LANDLOCK_ADD_RULE, self._fd, _RULE_PATH_BENEATH, held.rule, 0)
 
     def allow(self, path: str, rights: int) -> None:
         """Grant `rights` on the file or beneath the directory. Raises OSError when it is not there."""
-        handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        held = Held(path, rights, self.version)
         try:
-            if not stat.S_ISDIR(os.fstat(handle).st_mode):
-                rights &= FILE_RIGHTS
-            raw = struct.pack("=Qi", rights & self._fs, handle)
-            syscalls.syscall(syscalls.NR_LANDLOCK_ADD_RULE, self._fd, _RULE_PATH_BENEATH, _buffer(raw), 0)
+            self.grant(held)
         finally:
-            os.close(handle)
-
-    def allow_existing(self, paths: Iterable[str], rights: int) -> None:
-        """Grant on those that are there."""
-        for path in paths:
-            with contextlib.suppress(FileNotFoundError, PermissionError, NotADirectoryError):
-                self.allow(path, rights)
+            held.close()
 
     def restrict(self) -> None:
         """Bind this process. Needs no_new_privs. Raises OSError."""
         syscalls.syscall(syscalls.NR_LANDLOCK_RESTRICT_SELF, self._fd, 0)
-        os.close(self._fd)
+
+
+def no_tcp(version: int) -> Ruleset | None:
+    """The layer that refuses TCP; None where the kernel cannot (the socket filter refuses it anyway)."""
+    return Ruleset(version, files=False, tcp=True) if version >= _NETWORK_ABI else None
 
 
 def _buffer(raw: bytes) -> syscalls.ctypes.Array[syscalls.ctypes.c_char]:

@@ -1,14 +1,15 @@
-"""The last steps of a command before its exec, in the child: everything that cannot be undone. Standard library only.
+"""The steps of a command's process on its way to exec: everything that cannot be undone. Standard library only.
 
-Order matters: limits and user first, then no_new_privs, Landlock, working directory, and the filter last, because each
-step takes away what an earlier one needed.
+Order matters, because each step takes away what an earlier one needed: limits, user, capabilities, no_new_privs and the
+common filter while the process waits for its job; Landlock, the working directory and the socket filter with the job.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,33 +24,22 @@ class Base:
     """What every command of one service shares, known before the first job."""
 
     abi: int
-    read_only: tuple[str, ...]
-    devices: tuple[str, ...]
+    system: Sequence[landlock.Held]  # what every command may read, and the devices
+    no_tcp: landlock.Ruleset | None
     account: tuple[int, int, tuple[int, ...]] | None  # uid, gid, groups; None = stay who we are
-    programs: Mapping[bool, bytes]  # seccomp filter by "has network"
+    limits: Mapping[str, int]
+    common_filter: bytes
+    socket_filters: Mapping[bool, bytes]  # by "has network"
 
 
-def prepare(base: Base) -> dict[bool, landlock.Ruleset]:
-    """What can be done before the job is known: rulesets (by "has network") with the system's part in them."""
-    rulesets: dict[bool, landlock.Ruleset] = {}
-    for tcp in base.programs:
-        ruleset = landlock.Ruleset(base.abi, tcp=tcp)
-        ruleset.allow_existing(base.read_only, landlock.READ)
-        ruleset.allow_existing(base.devices, landlock.DEVICE)
-        rulesets[tcp] = ruleset
-    return rulesets
+def prepare(base: Base, tasks: int) -> landlock.Ruleset:
+    """Everything that needs no job, so that none of it costs time when the job comes.
 
-
-def execute(base: Base, rulesets: Mapping[bool, landlock.Ruleset], job: Mapping[str, Any], error_fd: int, tasks: int) -> None:
-    """Become the command. Returns only by raising: OSError or ValueError with the reason.
-
-    `error_fd` must be close-on-exec and numbered 3: its end tells the shim that the exec worked.
+    The process has no privilege left after this. Returns the ruleset with the system's part in it.
+    Raises OSError or ValueError: then nothing may run.
     """
-    network = bool(job["network"])
-    ruleset = rulesets[network]
     _raise_oom_score()
-    limits.apply(job["limits"], running_tasks=tasks)
-    privileges.drop_bounding_set()
+    limits.apply(base.limits, running_tasks=tasks)
     if base.account is not None:
         privileges.become(*base.account)
     if os.geteuid() == 0 or os.getuid() == 0:
@@ -58,21 +48,37 @@ def execute(base: Base, rulesets: Mapping[bool, landlock.Ruleset], job: Mapping[
     privileges.no_new_privileges()
     # cleared by the change of user, so set after it: the command dies with its shim
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
-    ruleset.allow_existing(job["read_only"], landlock.READ)
+    os.umask(0o022)
+    _default_signals()
+    seccomp.install(base.common_filter)
+    ruleset = landlock.Ruleset(base.abi)
+    for held in base.system:
+        ruleset.grant(held)
+    return ruleset
+
+
+def execute(base: Base, ruleset: landlock.Ruleset, job: Mapping[str, Any], error_fd: int) -> None:
+    """Become the command. Returns only by raising: OSError or ValueError with the reason.
+
+    `error_fd` must be close-on-exec and numbered 3: its end tells the shim that the exec worked.
+    """
+    network = bool(job["network"])
+    for path in job["read_only"]:
+        with contextlib.suppress(FileNotFoundError):
+            ruleset.allow(path, landlock.READ)
     for path in job["writable"]:
         ruleset.allow(path, landlock.WRITE)
-    os.umask(0o022)
     os.chdir(job["cwd"])
     here = os.getcwd()
     if not any(here == root or here.startswith(root.rstrip("/") + "/") for root in job["writable"]):
         # a link was swapped since the path was checked
         raise ValueError("the working directory is outside the work root")
     ruleset.restrict()
+    if base.no_tcp is not None and not network:
+        base.no_tcp.restrict()
+    seccomp.install(base.socket_filters[network])
     syscalls.close_from(error_fd + 1)
-    _default_signals()
-    seccomp.install(base.programs[network])
-    argv = [str(word) for word in job["argv"]]
-    os.execve(argv[0], argv, {str(key): str(value) for key, value in job["env"].items()})
+    os.execve(job["argv"][0], job["argv"], job["env"])
 
 
 def _raise_oom_score() -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-
-from handrail.jail import limits
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +16,6 @@ class Profile:
     writable: tuple[str, ...]
     read_only: tuple[str, ...] = ()
     network: bool = False
-    limits: Mapping[str, int] = field(default_factory=lambda: dict(limits.DEFAULT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,5 +42,4 @@ class Job:
             "writable": list(self.profile.writable),
             "read_only": list(self.profile.read_only),
             "network": self.profile.network,
-            "limits": dict(self.profile.limits),
         }

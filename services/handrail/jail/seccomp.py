@@ -95,15 +95,6 @@ SOCKET, CLONE, IOCTL, TRUNCATE = (41, 198), (56, 220), (16, 29), (76, 45)
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
-    """What differs between commands. The three switches are about what other layers of the jail already do."""
-
-    inet: bool = False  # may make TCP and UDP sockets
-    private_ipc: bool = False  # has an IPC namespace of its own
-    truncate: bool = True  # Landlock mediates truncate(2) (ABI 3)
-
-
-@dataclass(frozen=True, slots=True)
 class _Op:
     code: int
     k: int
@@ -111,24 +102,41 @@ class _Op:
     jf: int = 0
 
 
-def build(machine: str, wanted: Filter) -> bytes:
-    """The filter program for `machine` (x86_64 or aarch64) as an array of struct sock_filter. Raises KeyError."""
+def common(machine: str, *, truncate: bool) -> bytes:
+    """The part that is the same for every command, as an array of struct sock_filter. Raises KeyError for other machines.
+
+    `truncate`: Landlock mediates truncate(2) (ABI 3); where it does not, the call is refused (ftruncate stays).
+    """
     column = syscalls.SUPPORTED.index(machine) if machine in syscalls.SUPPORTED else -1
+    refused = dict.fromkeys(_numbers(DENIED, column), errno.EPERM)
+    refused |= dict.fromkeys(_numbers(ABSENT | SHARED_IPC, column), errno.ENOSYS)
+    if not truncate:
+        refused[TRUNCATE[column]] = errno.EACCES
+    ops = _head(machine)
+    for number, code in sorted(refused.items()):
+        ops += [_Op(JEQ, number, 0, 1), _Op(RET, RET_ERRNO | code)]
+    clone = [_Op(LD, ARG0), _Op(JSET, NAMESPACE_FLAGS, 0, 1), _Op(RET, RET_ERRNO | errno.EPERM), _Op(RET, RET_ALLOW)]
+    terminal = [_Op(LD, ARG1), _Op(JEQ, TIOCSTI, 1, 0), _Op(JEQ, TIOCLINUX, 0, 1), _Op(RET, RET_ERRNO | errno.EPERM), _Op(RET, RET_ALLOW)]
+    ops += _block(CLONE[column], clone)
+    ops += _block(IOCTL[column], terminal)
+    return _pack([*ops, _Op(RET, RET_ALLOW)])
+
+
+def sockets(machine: str, *, inet: bool) -> bytes:
+    """The part about socket(2): Unix sockets never (socketpair stays), TCP and UDP only with `inet`."""
+    column = syscalls.SUPPORTED.index(machine) if machine in syscalls.SUPPORTED else -1
+    return _pack([*_head(machine), *_block(SOCKET[column], _socket(inet=inet)), _Op(RET, RET_ALLOW)])
+
+
+def _head(machine: str) -> list[_Op]:
+    """Another ABI's numbers mean other calls: its programs are killed, x32 calls look absent."""
     ops = [_Op(LD, ARCH), _Op(JEQ, AUDIT_ARCH[machine], 1, 0), _Op(RET, RET_KILL), _Op(LD, NR)]
     if machine == "x86_64":
         ops += [_Op(JGE, X32_BIT, 0, 1), _Op(RET, RET_ERRNO | errno.ENOSYS)]
-    refused = dict.fromkeys(_numbers(DENIED, column), errno.EPERM) | dict.fromkeys(_numbers(ABSENT, column), errno.ENOSYS)
-    if not wanted.private_ipc:
-        refused |= dict.fromkeys(_numbers(SHARED_IPC, column), errno.ENOSYS)
-    if not wanted.truncate:
-        refused[TRUNCATE[column]] = errno.EACCES
-    for number, code in sorted(refused.items()):
-        ops += [_Op(JEQ, number, 0, 1), _Op(RET, RET_ERRNO | code)]
-    ops += _block(SOCKET[column], _socket(inet=wanted.inet))
-    ops += _block(CLONE[column], [_Op(LD, ARG0), _Op(JSET, NAMESPACE_FLAGS, 0, 1), _Op(RET, RET_ERRNO | errno.EPERM), _Op(RET, RET_ALLOW)])
-    terminal = [_Op(LD, ARG1), _Op(JEQ, TIOCSTI, 1, 0), _Op(JEQ, TIOCLINUX, 0, 1), _Op(RET, RET_ERRNO | errno.EPERM), _Op(RET, RET_ALLOW)]
-    ops += _block(IOCTL[column], terminal)
-    ops.append(_Op(RET, RET_ALLOW))
+    return ops
+
+
+def _pack(ops: list[_Op]) -> bytes:
     return b"".join(struct.pack("=HBBI", op.code, op.jt, op.jf, op.k) for op in ops)
 
 

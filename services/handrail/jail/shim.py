@@ -82,10 +82,11 @@ class Shim:
     def run(self, raw: bytes) -> None:
         """Hand the job to the waiting process and stay until all of it is over."""
         self._began = time.monotonic()
-        self._job.send(raw)
+        with contextlib.suppress(OSError):  # it is gone when its preparation failed: the error pipe says why
+            self._job.send(raw)
         job: dict[str, Any] = json.loads(raw)
         self._directory = str(job["directory"])
-        os.makedirs(self._directory, 0o700, exist_ok=True)
+        os.mkdir(self._directory, 0o700)
         self._log = ringlog.Writer(self._directory, int(job["ring_bytes"]))
         self._deadline = self._began + int(job["timeout_ms"]) / 1000
         self._serve()
@@ -202,9 +203,8 @@ class Shim:
         self._log.close()
         record = json.dumps(self._record()).encode()
         path = os.path.join(self._directory, EXIT_FILE)
-        with contextlib.suppress(OSError), open(path + ".tmp", "wb", buffering=0) as file:
-            file.write(record)
-            os.rename(path + ".tmp", path)
+        with contextlib.suppress(OSError), open(path, "wb", buffering=0) as file:
+            file.write(record)  # one write(2): a reader sees all of it or an empty file
         with contextlib.suppress(OSError):
             self._control.send(record)
 
@@ -234,24 +234,17 @@ def _command(base: launch.Base, tasks: int, handles: tuple[int, int, int, int]) 
         os.setsid()
         null = os.open("/dev/null", os.O_RDONLY)
         # first out of the way of the numbers that they will get
-        moved = [_above(handle) for handle in (null, *handles)]
+        moved = [syscalls.move_up(handle) for handle in (null, *handles)]
         for number, handle in enumerate(moved):
             os.dup2(handle, number, inheritable=number < ERROR_FD)
-        syscalls.close_from(JOB_FD + 1)
         syscalls.set_name("handrail-spare")
-        rulesets = launch.prepare(base)
+        ruleset = launch.prepare(base, tasks)
         job = _socket.socket(fileno=JOB_FD)
         raw = job.recv(MAX_MESSAGE)
         if raw:
-            launch.execute(base, rulesets, json.loads(raw), ERROR_FD, tasks)
+            launch.execute(base, ruleset, json.loads(raw), ERROR_FD)
     except Exception as exc:  # noqa: BLE001 - the edge of a process: whatever stopped the launch is reported, nothing runs
         with contextlib.suppress(OSError):
             os.write(ERROR_FD, f"{type(exc).__name__}: {exc}".encode()[:4096])
     finally:
         os._exit(LAUNCH_FAILED)
-
-
-def _above(handle: int) -> int:
-    import fcntl  # noqa: PLC0415 - only needed here, once
-
-    return fcntl.fcntl(handle, fcntl.F_DUPFD_CLOEXEC, 64)

@@ -6,6 +6,7 @@ Numbers of x86_64 and aarch64; calls from 424 on have the same number on both.
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 
 MACHINE = os.uname().machine
@@ -64,3 +65,10 @@ def close_from(first: int) -> None:
         syscall(NR_CLOSE_RANGE, first, 0x7FFFFFFF, 0)
     except OSError:
         os.closerange(first, 65536)
+
+
+def move_up(handle: int) -> int:
+    """The same file under a number that no command's process puts its own descriptors on (>= 100, close-on-exec)."""
+    moved = fcntl.fcntl(handle, fcntl.F_DUPFD_CLOEXEC, 100)
+    os.close(handle)
+    return moved

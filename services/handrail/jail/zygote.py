@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import _socket
 import array
+import gc
 import json
 import os
 import select
@@ -19,7 +20,7 @@ import sys
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from handrail.jail import launch, limits, procfs, seccomp, shim, syscalls, tree  # noqa: E402 - the path had to come first
+from handrail.jail import landlock, launch, limits, privileges, procfs, seccomp, shim, syscalls, tree  # noqa: E402 - the path had to come first
 
 MAX_MESSAGE = 262144
 TASKS_REFRESH = 32  # forks between two counts of the user's tasks
@@ -85,21 +86,29 @@ def _base(config: dict[str, object]) -> launch.Base:
     account = config["account"]
     abi = int(str(config["abi"]))
     truncate = abi >= 3  # noqa: PLR2004 - the ABI that mediates truncate(2)
-    programs = {
-        inet: seccomp.build(syscalls.MACHINE, seccomp.Filter(inet=inet, truncate=truncate)) for inet in (False, True)
-    }
     return launch.Base(
         abi=abi,
-        read_only=tuple(str(path) for path in _items(config["read_only"])),
-        devices=tuple(str(path) for path in _items(config["devices"])),
+        system=[
+            *landlock.hold(map(str, _items(config["read_only"])), landlock.READ, abi),
+            *landlock.hold(map(str, _items(config["devices"])), landlock.DEVICE, abi),
+        ],
+        no_tcp=landlock.no_tcp(abi),
         account=None if account is None else _account(_items(account)),
-        programs=programs,
+        limits={str(name): int(str(value)) for name, value in _table(config["limits"]).items()},
+        common_filter=seccomp.common(syscalls.MACHINE, truncate=truncate),
+        socket_filters={inet: seccomp.sockets(syscalls.MACHINE, inet=inet) for inet in (False, True)},
     )
 
 
 def _items(value: object) -> list[object]:
     if not isinstance(value, list):
         raise TypeError("a list was expected")
+    return value  # pyright: ignore[reportUnknownVariableType] - JSON
+
+
+def _table(value: object) -> dict[object, object]:
+    if not isinstance(value, dict):
+        raise TypeError("an object was expected")
     return value  # pyright: ignore[reportUnknownVariableType] - JSON
 
 
@@ -114,6 +123,11 @@ def main(fd: int) -> None:
     syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
     control = _socket.socket(fileno=fd)
     zygote = Zygote(control, json.loads(control.recv(MAX_MESSAGE)))
+    # inherited by every fork; needs the privilege that each command's process gives up
+    privileges.drop_bounding_set()
+    # what is here now stays: a collection in a fork would only copy its pages
+    gc.freeze()
+    gc.disable()
     wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda _signum, _frame: None)
