@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -14,28 +14,28 @@ from tests.support.servers import Postgres, Valkey, layout_in, running_postgres,
 
 
 @pytest.fixture(scope="session")
-def servers_layout() -> Iterator[Layout]:
+def servers_layout() -> Generator[Layout]:
     """Data and run directory that the session's Postgres and Valkey share."""
     with reachable_dir() as base:
         yield layout_in(base / "data")
 
 
 @pytest.fixture(scope="session")
-def postgres(servers_layout: Layout) -> Iterator[Postgres]:
+def postgres(servers_layout: Layout) -> Generator[Postgres]:
     """A real embedded Postgres: `.url(database)` is the superuser's, `.create(name)` makes a database."""
     with running_postgres(servers_layout) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
-def valkey(servers_layout: Layout) -> Iterator[Valkey]:
+def valkey(servers_layout: Layout) -> Generator[Valkey]:
     """A real embedded Valkey: `.url(n)` for redis-py, `.flush()` empties it."""
     with running_valkey(servers_layout) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def empty_database(postgres: Postgres, request: pytest.FixtureRequest) -> Iterator[str]:
+def empty_database(postgres: Postgres, request: pytest.FixtureRequest) -> Generator[str]:
     """Superuser URL of a new empty database of this test module; dropped at its end."""
     name = "m_" + re.sub(r"\W", "_", Path(str(request.path)).stem)[:40]
     postgres.drop(name)

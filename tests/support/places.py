@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from handrail.cli.embedded.account import services_account
@@ -19,7 +19,7 @@ def account() -> Account | None:
 
 
 @contextlib.contextmanager
-def reachable_dir(prefix: str = "hr-") -> Iterator[Path]:
+def reachable_dir(prefix: str = "hr-") -> Generator[Path]:
     """A new directory directly below /tmp (short socket paths) that others may pass through; removed at the end."""
     path = Path(tempfile.mkdtemp(prefix=prefix, dir="/tmp"))
     path.chmod(0o711)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,7 +72,7 @@ def layout_in(data: Path) -> Layout:
 
 
 @contextlib.contextmanager
-def running_postgres(layout: Layout) -> Iterator[Postgres]:
+def running_postgres(layout: Layout) -> Generator[Postgres]:
     """Start Postgres in `layout` (initdb when needed) and stop it at the end."""
     postgres.init_database(layout)
     argv, env = postgres.command(layout)
@@ -88,7 +88,7 @@ def running_postgres(layout: Layout) -> Iterator[Postgres]:
 
 
 @contextlib.contextmanager
-def running_valkey(layout: Layout) -> Iterator[Valkey]:
+def running_valkey(layout: Layout) -> Generator[Valkey]:
     """Start Valkey in `layout` and stop it at the end."""
     argv, env = valkey.command(layout)
     with _log(layout, "valkey") as log:
@@ -101,7 +101,7 @@ def running_valkey(layout: Layout) -> Iterator[Valkey]:
 
 
 @contextlib.contextmanager
-def _log(layout: Layout, name: str) -> Iterator[int]:
+def _log(layout: Layout, name: str) -> Generator[int]:
     fd = os.open(layout.logs / f"{name}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         yield fd

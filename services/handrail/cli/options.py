@@ -7,7 +7,7 @@ import json
 import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from handrail.cli import config
 from handrail.cli.errors import DataInsideWorkRoot, RemoteHostRefused
@@ -46,12 +46,16 @@ class Options:
         host = "127.0.0.1" if self.host in ("0.0.0.0", "::", "") else self.host  # noqa: S104 - compared, not bound
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
-    def dumps(self) -> str:
-        return json.dumps(asdict(self))
 
-    @staticmethod
-    def loads(text: str) -> Options:
-        return Options(**cast("dict[str, str]", loads(text)))  # type: ignore[arg-type]  # written by dumps
+def dumps(given: Given, options: Options) -> str:
+    """Both as the one argument of a supervisor in the background."""
+    return json.dumps({"given": asdict(given), "options": asdict(options)})
+
+
+def undump(text: str) -> tuple[Given, Options]:
+    """What `dumps` wrote."""
+    value = cast("dict[str, dict[str, Any]]", loads(text))
+    return Given(**value["given"]), Options(**value["options"])
 
 
 def data_dir(given: str | None, settings: CliSettings) -> Path:

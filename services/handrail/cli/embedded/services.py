@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from handrail.cli.embedded import postgres, valkey
-from handrail.cli.embedded.layout import Layout
+from handrail.cli.embedded.layout import Layout, write_private
 from handrail.cli.options import Options
 from handrail.contract.setting_names import BY_NAME
 
@@ -60,8 +60,12 @@ def servers(layout: Layout, environ: Mapping[str, str]) -> tuple[Part, ...]:
 def init_command(layout: Layout, options: Options, environ: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
     """The one-shot that makes keys, roles, tables, the first owner and workspace."""
     env = service_env(layout, options, environ, "")
-    env["DATABASE_URL"] = environ.get("DATABASE_URL") or postgres.url(layout)
-    env["REDIS_URL"] = environ.get("REDIS_URL") or valkey.url(layout)
+    # the embedded servers' addresses travel as files: an environment can be read by every process of the same user
+    for name, url in (("DATABASE_URL", postgres.url), ("REDIS_URL", valkey.url)):
+        if environ.get(name):
+            env[name] = environ[name]
+        else:
+            write_private(layout.secrets("init") / name.lower(), url(layout).encode(), layout)
     return [sys.executable, "-P", "-m", "handrail.store.init"], env
 
 
