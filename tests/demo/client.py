@@ -29,7 +29,7 @@ class Client:
     def __init__(self, url: str, token: str = "") -> None:
         self.url = url.rstrip("/")
         self._http = httpx.Client(base_url=self.url, timeout=TIMEOUT_S, trust_env=False)
-        self._token = token
+        self.token = token
 
     def __enter__(self) -> Self:
         return self
@@ -39,7 +39,7 @@ class Client:
 
     def pair(self, code: str, name: str) -> None:
         """Trade a 6-digit code for this device's token."""
-        self._token = self.post("/api/pair", code=code, extensionId=name)["token"]
+        self.token = self.post("/api/pair", code=code, extensionId=name)["token"]
 
     def get(self, path: str, **query: object) -> dict[str, Any]:
         """GET, JSON out. Raises WireError."""
@@ -56,16 +56,22 @@ class Client:
     def stream(self, command: str, cwd: str) -> Iterator[dict[str, Any]]:
         """Run a command and yield its frames as they come; the last one is `exit` or `error`."""
         started = self.post("/api/exec", command=command, cwd=cwd)
-        with connect(started["wsUrl"], additional_headers={"Authorization": f"Bearer {self._token}"}, proxy=None) as socket:
+        with connect(started["wsUrl"], additional_headers={"Authorization": f"Bearer {self.token}"}, proxy=None) as socket:
             while True:
                 frame = json.loads(socket.recv(timeout=OUTPUT_PATIENCE_S))
                 yield frame
                 if frame["type"] in ("exit", "error"):
                     return
 
+    def raw(self, method: str, path: str, /, **body: object) -> httpx.Response:
+        """The answer as it is, whatever it is."""
+        return self._http.request(method, path, headers=self._headers(), json=body)
+
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+
     def _ask(self, method: str, path: str, **options: Any) -> dict[str, Any]:
-        headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
-        answer = self._http.request(method, path, headers=headers, **options)
+        answer = self._http.request(method, path, headers=self._headers(), **options)
         try:
             body = answer.json()
         except ValueError:
