@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-
 import pytest
 
 from tests.demo.client import Client
@@ -54,9 +52,3 @@ def test_every_container_stops_cleanly_within_its_time(stack: Stack, service: st
     until(lambda: stack.is_healthy("api"), "the api is ready", 60)
     assert done.code == 0
     assert (state["ExitCode"], state["OOMKilled"]) in {(0, False), (143, False)}, "137 would mean that it had to be killed"
-
-
-@pytest.mark.req("STK-12")
-def test_the_published_port_answers_after_all_that(stack: Stack) -> None:
-    with socket.create_connection(("127.0.0.1", stack.port), 5):
-        pass
