@@ -62,9 +62,7 @@ def walk(scope: Scope, start: Location, stop: Stop, *, enter: Callable[[str], bo
     yield from _below(scope, fd, b"", 1, stop, enter, depth)
 
 
-def _below(
-    scope: Scope, fd: int, prefix: bytes, level: int, stop: Stop, enter: Callable[[str], bool], depth: int
-) -> Iterator[Found]:
+def _below(scope: Scope, fd: int, prefix: bytes, level: int, stop: Stop, enter: Callable[[str], bool], depth: int) -> Iterator[Found]:
     """Takes over `fd`."""
     try:
         for raw, entry in _sorted(fd):

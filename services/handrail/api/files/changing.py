@@ -1,0 +1,211 @@
+"""Executors of the changing tools: Write, Edit, Delete and their wire variants, directories, moves, trash."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from typing import cast
+
+from handrail.api.files import edit
+from handrail.api.files.arguments import DeleteArgs, EditArgs, MoveArgs, PathArgs, RenameArgs, RestoreArgs, WireWriteArgs, WriteArgs
+from handrail.api.files.errors import BadBase64, CannotEncode, EditAmbiguous, EditCountMismatch, EditNoChange, EditNoMatch, NotText
+from handrail.api.files.service import FileService
+from handrail.api.tools.registry import Invocation, Result
+from handrail.contract.errors import HandrailError
+from handrail.kit import files as kit_files
+from handrail.kit import moves
+from handrail.kit.errors import DirectoryMissing, FileError, FileMissing, TooLarge
+from handrail.kit.files import Version, Written
+from handrail.kit.paths import Location, Scope
+from handrail.kit.text import SAMPLE, Encoding, decode, encode
+from handrail.kit.trash import Trashed
+
+DELETED = {"en": "Moved to the trash; it can be restored for 7 days.", "zh": "已移入回收站，7 天内可恢复。"}
+
+
+async def write_wire(files: FileService, call: Invocation) -> Result:
+    """A whole file from text or base64."""
+    args = cast("WireWriteArgs", call.args)
+    scope = files.scope(call.actor)
+    location = scope.locate(args.path)
+    if args.encoding == "base64":
+        data = _unbase64(args.content)
+        _limit(files, location, len(data))
+        written = await files.run(lambda: kit_files.write(scope, location, data))
+        return {"success": True, "size": written.size, "path": location.path}
+    written, encoding, bom = await _write_text(files, scope, location, args.content)
+    return {"success": True, "size": written.size, "path": location.path, "encoding": encoding, "bom": bom}
+
+
+async def write(files: FileService, call: Invocation) -> Result:
+    """The whole text of a file; an existing file keeps its encoding."""
+    args = cast("WriteArgs", call.args)
+    scope = files.scope(call.actor)
+    location = scope.locate(args.path)
+    written, encoding, bom = await _write_text(files, scope, location, args.content)
+    return {"path": location.path, "created": written.created, "size": written.size, "encoding": encoding, "bom": bom}
+
+
+async def _write_text(files: FileService, scope: Scope, location: Location, text: str) -> tuple[Written, Encoding, bool]:
+    _limit(files, location, len(text))
+
+    def work() -> tuple[Written, Encoding, bool]:
+        encoding, bom = _encoding_of(scope, location, text, files.file_max_size)
+        try:
+            data = encode(text, encoding, bom=bom)
+        except UnicodeEncodeError:  # the old encoding has no such character: UTF-8 has
+            encoding, bom = "utf-8", False
+            data = encode(text, encoding)
+        _limit(files, location, len(data))
+        return kit_files.write(scope, location, data), encoding, bom
+
+    return await files.run(work)
+
+
+def _encoding_of(scope: Scope, location: Location, text: str, limit: int) -> tuple[Encoding, bool]:
+    """Encoding and byte order mark of the text that is there, UTF-8 when there is none (or it does not matter)."""
+    try:
+        head, size = _head(scope, location)
+        plain = head.isascii() and b"\0" not in head
+        if text.startswith("\ufeff") or (plain and (size <= SAMPLE or text.isascii())):
+            return "utf-8", False
+        old = decode(head if size <= SAMPLE else kit_files.read(scope, location, limit)[0])
+    except FileError:  # nothing there; what cannot be written fails at the write
+        return "utf-8", False
+    return ("utf-8", False) if old.binary else (old.encoding, old.bom)
+
+
+def _head(scope: Scope, location: Location) -> tuple[bytes, int]:
+    """The first SAMPLE bytes of the old file and its size."""
+    fd, info = scope.open_file(location)
+    try:
+        return os.pread(fd, SAMPLE, 0), info.st_size
+    finally:
+        os.close(fd)
+
+
+def _unbase64(content: str) -> bytes:
+    try:
+        return base64.b64decode(content, validate=True)
+    except (binascii.Error, ValueError) as exc:
+        raise BadBase64 from exc
+
+
+def _limit(files: FileService, location: Location, size: int) -> None:
+    if size > files.file_max_size:
+        raise TooLarge(location.path, size=size, limit=files.file_max_size)
+
+
+async def edit_file(files: FileService, call: Invocation) -> Result:
+    """Replace text; encoding, byte order mark and line endings stay. The version that was read must still be there."""
+    args = cast("EditArgs", call.args)
+    scope = files.scope(call.actor)
+    location = scope.locate(args.path)
+    return await files.run(lambda: _edit(files, scope, location, args))
+
+
+def _edit(files: FileService, scope: Scope, location: Location, args: EditArgs) -> Result:
+    raw, info = kit_files.read(scope, location, files.file_max_size)
+    old = decode(raw)
+    if old.binary:
+        raise NotText(path=location.path)
+    outcome = edit.apply(old.text, args.old_string, args.new_string, replace_all=args.replace_all, expected=args.expected_replacements)
+    if isinstance(outcome, edit.NotEdited):
+        raise _refusal(outcome, location.path, args)
+    try:
+        data = encode(outcome.text, old.encoding, bom=old.bom)
+    except UnicodeEncodeError as exc:
+        raise CannotEncode(path=location.path, encoding=old.encoding) from exc
+    _limit(files, location, len(data))
+    written = kit_files.write(scope, location, data, parents=False, expect=Version.of(info))
+    return {
+        "path": location.path,
+        "replacements": outcome.replacements,
+        "replaceAll": args.replace_all,
+        "matchStrategy": outcome.strategy,
+        "size": written.size,
+        "totalLines": outcome.text.count("\n") + (not outcome.text.endswith("\n") and bool(outcome.text)),
+        "encoding": old.encoding,
+    }
+
+
+def _refusal(outcome: edit.NotEdited, path: str, args: EditArgs) -> HandrailError:
+    match outcome.reason:
+        case "no_match":
+            return EditNoMatch(path=path)
+        case "ambiguous":
+            return EditAmbiguous(path=path, count=outcome.found, extra={"count": outcome.found})
+        case "count_mismatch":
+            extra: dict[str, object] = {"expected": args.expected_replacements, "actual": outcome.actual}
+            return EditCountMismatch(path=path, expected=args.expected_replacements, actual=outcome.actual, extra=extra)
+        case "no_change":
+            return EditNoChange(path=path)
+
+
+async def mkdir(files: FileService, call: Invocation) -> Result:
+    """One directory; the one above must exist."""
+    scope = files.scope(call.actor)
+    location = scope.locate(cast("PathArgs", call.args).path)
+    try:
+        await files.run(lambda: kit_files.make_directory(scope, location))
+    except FileMissing as exc:
+        raise DirectoryMissing(location.path.rpartition("/")[0]) from exc
+    return {"success": True, "path": location.path}
+
+
+async def rename(files: FileService, call: Invocation) -> Result:
+    """Another name in the same directory."""
+    args = cast("RenameArgs", call.args)
+    scope = files.scope(call.actor)
+    location = scope.locate(args.path)
+    target = await files.run(lambda: moves.rename(scope, location, args.newName))
+    return {"success": True, "newPath": target.path, "newName": args.newName}
+
+
+async def move(files: FileService, call: Invocation) -> Result:
+    """Into another directory, which must exist."""
+    args = cast("MoveArgs", call.args)
+    scope = files.scope(call.actor)
+    location, directory = scope.locate(args.path), scope.locate(args.destDir)
+    target = await files.run(lambda: moves.move(scope, location, directory))
+    return {"success": True, "newPath": target.path}
+
+
+async def delete(files: FileService, call: Invocation) -> Result:
+    """Into the trash."""
+    scope = files.scope(call.actor)
+    location = scope.locate(cast("DeleteArgs | PathArgs", call.args).path)
+    trash = files.trash(call.actor)
+    item = await files.run(lambda: trash.put(scope, location))
+    return {"success": True, "path": location.path, "isDir": item.is_dir, "trashId": item.id, "message": DELETED[call.actor.lang]}
+
+
+async def trash_list(files: FileService, call: Invocation) -> Result:
+    """What can be restored, oldest first."""
+    trash = files.trash(call.actor)
+
+    def work() -> list[Trashed]:
+        trash.sweep()
+        return trash.list()
+
+    return {"success": True, "entries": [_trashed(item) for item in await files.run(work)]}
+
+
+def _trashed(item: Trashed) -> dict[str, object]:
+    return {
+        "id": item.id,
+        "originalPath": item.original_path,
+        "name": item.name,
+        "size": item.size,
+        "deletedAt": item.deleted_at,
+        "isDir": item.is_dir,
+        "deletedBy": item.deleted_by,
+    }
+
+
+async def restore(files: FileService, call: Invocation) -> Result:
+    """Back to its place."""
+    args = cast("RestoreArgs", call.args)
+    scope, trash = files.scope(call.actor), files.trash(call.actor)
+    return {"success": True, "restoredPath": await files.run(lambda: trash.restore(scope, args.trashId))}

@@ -1,0 +1,82 @@
+"""What the file tools refuse beyond the errors of `kit.errors`."""
+
+from __future__ import annotations
+
+from handrail.contract.errors import HandrailError
+
+
+class RegexInvalid(HandrailError):
+    code = "regex_invalid"
+    status = 400
+    en = "Invalid regular expression: {reason}"
+    zh = "正则表达式无效：{reason}"
+
+
+class GlobInvalid(HandrailError):
+    code = "glob_invalid"
+    status = 400
+    en = "Invalid file pattern: {reason}"
+    zh = "文件匹配模式无效：{reason}"
+
+
+class PatternInvalid(HandrailError):
+    code = "pattern_invalid"
+    status = 400
+    en = "The search pattern must be one non-empty line without NUL."
+    zh = "搜索内容必须是单行非空文本，且不含 NUL 字符。"
+
+
+class NotText(HandrailError):
+    code = "not_text"
+    status = 415
+    en = "The file is binary, not text: {path}"
+    zh = "文件是二进制文件，不是文本：{path}"
+
+
+class CannotEncode(HandrailError):
+    code = "cannot_encode"
+    status = 400
+    en = "The file is {encoding} text, which has no form for a character of the new text: {path}"
+    zh = "该文件编码为 {encoding}，新文本中有字符无法用此编码表示：{path}"
+
+
+class BadBase64(HandrailError):
+    code = "bad_base64"
+    status = 400
+    en = "The content is not valid base64."
+    zh = "内容不是有效的 base64。"
+
+
+class EditNoMatch(HandrailError):
+    code = "edit_no_match"
+    status = 409
+    en = "old_string was not found in {path}. Read the file again and copy the text exactly."
+    zh = "在 {path} 中未找到 old_string。请重新读取文件并准确复制文本。"
+
+
+class EditAmbiguous(HandrailError):
+    code = "edit_ambiguous"
+    status = 409
+    en = "old_string occurs {count} times in {path}. Add surrounding lines to make it unique, or set replace_all."
+    zh = "old_string 在 {path} 中出现了 {count} 次。请加入上下文使其唯一，或设置 replace_all。"
+
+
+class EditCountMismatch(HandrailError):
+    code = "edit_count_mismatch"
+    status = 409
+    en = "Expected {expected} replacements in {path}, there would be {actual}. Nothing was changed."
+    zh = "预期在 {path} 中替换 {expected} 处，实际为 {actual} 处。未做任何修改。"
+
+
+class EditNoChange(HandrailError):
+    code = "edit_no_change"
+    status = 400
+    en = "old_string and new_string lead to the same file: {path}"
+    zh = "old_string 与 new_string 的结果相同，文件无变化：{path}"
+
+
+class TooManyFileTasks(HandrailError):
+    code = "files.busy"
+    status = 429
+    en = "Too many file operations are waiting. Try again in a moment."
+    zh = "等待中的文件操作过多，请稍后重试。"

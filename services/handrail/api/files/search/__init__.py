@@ -1,0 +1,1 @@
+"""Finding files by name and by content: one candidate rule, two engines, the same results."""

@@ -1,0 +1,65 @@
+"""What is searched for, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from handrail.api.files.search.content import Hit
+from handrail.api.files.search.globs import Glob
+from handrail.api.files.search.linear import Linear
+from handrail.kit.walk import MAX_DEPTH
+
+# directories of dependencies and build output: never part of a search unless it starts inside of one
+SKIPPED = (
+    ".git", ".hg", ".svn", "node_modules", "bower_components", "dist", "build", "target", "vendor", "__pycache__", ".venv", "venv",
+    ".tox", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".gradle", ".idea", ".next", ".nuxt", ".cache",
+)  # fmt: skip
+_SKIPPED = frozenset(SKIPPED)
+SECONDS = 20.0  # of one search; what was found until then is the answer, marked `timedOut`
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Which directories a search enters."""
+
+    recursive: bool = True
+    dot_directories: bool = True  # hidden files always are part of it
+
+    @property
+    def depth(self) -> int:
+        """Levels below the start."""
+        return MAX_DEPTH if self.recursive else 1
+
+    def enter(self, name: str) -> bool:
+        """Whether the directory `name` is part of the search."""
+        return name not in _SKIPPED and (self.dot_directories or not name.startswith("."))
+
+
+@dataclass(frozen=True, slots=True)
+class ContentQuery:
+    """A search for lines. `limit` is global: never more results than that, in any engine."""
+
+    pattern: str
+    fixed: bool
+    ignore_case: bool
+    compiled: Linear
+    files: Glob | None
+    rules: Rules
+    limit: int
+    context: int = 0
+
+
+@dataclass(slots=True)
+class ContentResult:
+    """Files with their hits in order of path; `more` when the limit or the time ended the search."""
+
+    engine: str
+    files: list[tuple[str, list[Hit]]] = field(default_factory=list[tuple[str, list[Hit]]])
+    total: int = 0
+    more: bool = False
+    timed_out: bool = False
+
+    def add(self, path: str, hits: list[Hit]) -> None:
+        if hits:
+            self.files.append((path, hits))
+            self.total += len(hits)
