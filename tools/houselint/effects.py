@@ -21,10 +21,11 @@ PATH_OS = (
     "path.islink path.realpath path.getsize path.getmtime",
 )
 PATH_CALLS = frozenset({"open", "io.open", *(f"os.{name}" for names in PATH_OS for name in names.split())})
-PATH_MODULES = ("shutil", "glob", "tempfile", "fileinput", "zipfile", "tarfile")
+PATH_MODULES = ("glob", "tempfile", "fileinput", "zipfile", "tarfile")
+SHUTIL_ASKS = frozenset({"shutil.which", "shutil.disk_usage"})  # ask about the machine, open nothing of a user
 PATHLIB = (
-    "read_text read_bytes write_text write_bytes unlink mkdir rmdir iterdir rglob touch symlink_to hardlink_to",
-    "chmod lchmod lstat resolve is_file is_dir is_symlink",
+    "read_text read_bytes write_text write_bytes unlink mkdir rmdir iterdir rglob symlink_to hardlink_to",
+    "chmod lchmod is_file is_dir is_symlink",
 )
 PATH_METHODS = frozenset(name for names in PATHLIB for name in names.split())
 
@@ -58,16 +59,27 @@ def user_paths(module: Module) -> Iterator[tuple[int, str]]:
     The bug: every route of the agent that we replace resolved paths by itself, and `ln -s /etc link` inside the work root
     made `/etc` readable and writable through them (PF-A5). Only openat2 beneath a root descriptor has no gap between the
     check and the use.
+
+    Calls with `dir_fd` act on an entry of a directory that the resolver opened; what a program knows without a user
+    (its own sockets, its package, `which`) is not meant either.
     """
     for line, name in module.imports():
         if under(name, PATH_MODULES):
             yield line, f"`{name}` opens paths by name: use handrail.kit.files"
+    for line, name in module.mentions():
+        if name.startswith("shutil.") and name not in SHUTIL_ASKS:
+            yield line, f"`{name}` opens paths by name: use handrail.kit.files"
     for call in module.calls():
         name = module.dotted(call.func)
-        if name in PATH_CALLS:
+        if name in PATH_CALLS and not _beneath(call):
             yield call.lineno, f"`{name}` opens a path by name: use handrail.kit.files"
         elif isinstance(call.func, ast.Attribute) and (call.func.attr in PATH_METHODS or _opens(call)):
             yield call.lineno, f"`.{call.func.attr}()` opens a path by name: use handrail.kit.files"
+
+
+def _beneath(call: ast.Call) -> bool:
+    """`os.stat(name, dir_fd=fd)`: an entry of a directory that is open already."""
+    return any(keyword.arg == "dir_fd" for keyword in call.keywords)
 
 
 def _opens(call: ast.Call) -> bool:

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from tools.houselint.base import Module
 
 BROAD = frozenset({"Exception", "BaseException"})
-LOGS = frozenset({"exception", "error", "critical", "warning", "fatal"})
+LOGS = frozenset({"exception", "error", "critical", "warning", "fatal", "info"})
 SILENCER = re.compile(r"#\s*(type:\s*ignore|pyright:\s*ignore)(\[[\w\-, ]+\])?(?P<reason>.*)$")
 NOQA = re.compile(r"#\s*noqa:\s*(?P<codes>[A-Z]+\d+(?:[, ]+[A-Z]+\d+)*)(?P<reason>.*)$")
 REASONED = re.compile(r"(?:BLE|S)\d")  # rule families about safety: silencing one takes a reason
-MIN_REASON = 8  # characters; "see below" is one, "ok" is none
+MIN_REASON = 4  # characters; "JSON" is one, "ok" is none
 SLEEPS = frozenset({"time.sleep", "asyncio.sleep", "anyio.sleep"})
 SKIPS = frozenset({"pytest.skip", "pytest.mark.skip", "pytest.mark.skipif", "pytest.mark.xfail", "pytest.xfail", "pytest.importorskip"})
 
