@@ -6,16 +6,15 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
-from urllib.parse import quote, urlencode
-
-import httpcore
-import orjson
+from urllib.parse import urlencode
 
 from handrail.cli import options, pidfile, say
 from handrail.cli.embedded.layout import run_dir_for
 from handrail.cli.errors import NoAnswer, NotRunning, ServiceAnswered
 from handrail.cli.settings import CliSettings
+from handrail.contract.errors import ServiceUnavailable
 from handrail.kit.canonical import StrictJsonError, loads
+from handrail.kit.http import Answer, SyncClient, Target
 
 TIMEOUT_S = 15.0
 READY_TIMEOUT_S = 2.0
@@ -38,25 +37,24 @@ class Admin:
     def post(self, path: str, **body: object) -> dict[str, object]:
         return self.call("POST", path, {name: value for name, value in body.items() if value is not None})
 
-    def delete(self, path: str) -> dict[str, object]:
-        return self.call("DELETE", path)
-
     def call(self, method: str, path: str, body: dict[str, object] | None = None, timeout_s: float = TIMEOUT_S) -> dict[str, object]:
         """One request. Raises NotRunning, NoAnswer, ServiceAnswered (the service's own words)."""
-        headers = [("Host", "localhost"), ("Accept-Language", say.lang()), ("Content-Type", "application/json")]
-        limits = {"timeout": {"connect": 2.0, "read": timeout_s, "write": timeout_s, "pool": 1.0}}
-        try:
-            with httpcore.ConnectionPool(uds=str(self.socket)) as pool:
-                answer = pool.request(
-                    method, "http://localhost" + path, headers=headers, content=orjson.dumps(body or {}), extensions=limits
-                )
-        except (httpcore.ConnectError, FileNotFoundError) as exc:
-            if pidfile.running(self.data / "handrail.pid") is None:
-                raise NotRunning(data=self.data) from exc
-            raise NoAnswer(detail=str(exc)) from exc
-        except (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError, OSError) as exc:
-            raise NoAnswer(detail=str(exc) or type(exc).__name__) from exc
-        return _read(answer.status, answer.content)
+        with SyncClient(Target("api", socket=str(self.socket))) as http:
+            try:
+                answer = http.call(method, path, body or {}, headers={"Accept-Language": say.lang()}, timeout_s=timeout_s)
+            except ServiceUnavailable as exc:
+                if not self.socket.exists() and pidfile.running(self.data / "handrail.pid") is None:
+                    raise NotRunning(data=self.data) from exc
+                raise NoAnswer(detail=type(exc.__cause__).__name__) from exc
+        return _read(answer)
+
+    def is_ready(self) -> bool:
+        """Whether GET /readyz answers 200."""
+        with SyncClient(Target("api", socket=str(self.socket))) as http:
+            try:
+                return http.call("GET", "/readyz", timeout_s=READY_TIMEOUT_S).status == OK
+            except ServiceUnavailable:
+                return False
 
 
 def admin(data: str | None) -> Admin:
@@ -70,29 +68,14 @@ def admin(data: str | None) -> Admin:
     return Admin(run / "admin.sock", folder)
 
 
-def is_ready(address: str) -> bool:
-    """Whether GET /readyz answers 200."""
-    limits = {"timeout": {"connect": 1.0, "read": READY_TIMEOUT_S, "write": 1.0, "pool": 1.0}}
+def _read(answer: Answer) -> dict[str, object]:
     try:
-        with httpcore.ConnectionPool() as pool:
-            return pool.request("GET", address + "/readyz", extensions=limits).status == OK
-    except (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError, OSError):
-        return False
-
-
-def segment(text: str) -> str:
-    """A name as one segment of a URL path."""
-    return quote(text, safe="")
-
-
-def _read(status: int, content: bytes) -> dict[str, object]:
-    try:
-        value = loads(content)
+        value = loads(answer.body)
     except StrictJsonError as exc:
-        raise NoAnswer(detail=f"HTTP {status}") from exc
+        raise NoAnswer(detail=f"HTTP {answer.status}") from exc
     if not isinstance(value, dict):
-        raise NoAnswer(detail=f"HTTP {status}")
+        raise NoAnswer(detail=f"HTTP {answer.status}")
     body = cast("dict[str, object]", value)
-    if status >= FIRST_ERROR:
-        raise ServiceAnswered(error=body.get("error", f"HTTP {status}"))
+    if answer.status >= FIRST_ERROR:
+        raise ServiceAnswered(error=body.get("error", f"HTTP {answer.status}"))
     return body

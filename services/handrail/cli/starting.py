@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from handrail.cli import say
-from handrail.cli.client import Admin, admin, is_ready
+from handrail.cli.client import Admin, admin
 from handrail.cli.embedded import announce
 from handrail.cli.embedded.announce import Announcer
 from handrail.cli.embedded.start import held, preflight
@@ -38,9 +38,10 @@ def foreground(given: Given, options: Options, *, terminal: bool) -> int:
     environ = dict(os.environ)
     with held(options, environ) as layout:
         remember(layout.data, given, options)
-        announcer = Announcer(Admin(layout.admin_socket, layout.data), options)
+        service = Admin(layout.admin_socket, layout.data)
+        announcer = Announcer(service, options)
         events = Events(line=say.note, died=_died, ready=announcer.begin if terminal else _nothing, tick=_nothing)
-        supervisor = Supervisor(layout, options, environ, SYSTEM, events, lambda: is_ready(options.address), show_logs=terminal)
+        supervisor = Supervisor(layout, options, environ, SYSTEM, events, service.is_ready, show_logs=terminal)
         if terminal:
             say.note(t("Starting Handrail ...", "正在启动 Handrail ……"))
         try:
@@ -65,7 +66,7 @@ def _in_background(given: Given, options: Options) -> int:
     finally:
         os.close(fd)
     deadline = SYSTEM.monotonic() + READY_TIMEOUT_S
-    while not is_ready(options.address):
+    while not admin(options.data).is_ready():
         code = child.wait(STEP_S)
         if code is not None:
             say.note(_tail(log, began))
@@ -76,7 +77,7 @@ def _in_background(given: Given, options: Options) -> int:
             child.stop(0)
             say.note(_tail(log, began))
             raise StartTimedOut(seconds=int(READY_TIMEOUT_S), logs=log.parent)
-    announce.welcome(options, announce.code_of(admin(options.data)))
+    announce.welcome(options, announce.code_of(admin(options.data))[0])
     return 0
 
 

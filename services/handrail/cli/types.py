@@ -8,6 +8,8 @@ import typer
 
 from handrail.cli.say import t
 
+ROLES = "owner | member | viewer | auditor"
+
 Data = Annotated[
     str | None,
     typer.Option("--data", metavar="DIR", help=t("Data directory (HANDRAIL_DATA_DIR).", "数据目录（HANDRAIL_DATA_DIR）。")),

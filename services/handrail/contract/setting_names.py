@@ -141,6 +141,13 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("HANDRAIL_ADMIN_SOCKET", "<run>/admin.sock", ("cli", "api"), "Socket of the command line.", "命令行管理套接字。"),
     Setting("HANDRAIL_WORKER_CONCURRENCY", "2", ("worker",), "Tasks that one worker runs at once.", "单个 worker 并发任务数。"),
     Setting(
+        "HANDRAIL_WORKER_LEASE",
+        "20",
+        ("worker",),
+        "Seconds after which a job of a worker that died is taken over.",
+        "worker 异常退出后，其任务被接管前的秒数。",
+    ),
+    Setting(
         "HANDRAIL_RETENTION_DAYS",
         "30",
         ("worker",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated, cast
 
 import typer
@@ -12,6 +13,8 @@ from handrail.cli.types import AsJson, Data
 
 User = Annotated[str | None, typer.Option("--user", metavar="NAME", help=t("Only this user's.", "仅显示该用户的设备。"))]
 Device = Annotated[str, typer.Argument(metavar="ID", help=t("Id as `device list` shows it.", "`device list` 显示的 ID。"))]
+
+FIELDS = ("id", "user", "name", "workspace")
 
 
 def register(app: typer.Typer) -> None:
@@ -37,11 +40,17 @@ def list_devices(user: User = None, as_json: AsJson = False, data: Data = None) 
         t("paired", "配对时间"),
         t("last seen", "最近活动"),
     )
-    fields = ("id", "user", "name", "workspace", "createdAt", "lastSeen")
-    say.table(titles, [tuple(row.get(field) or "" for field in fields) for row in rows])
+    say.table(
+        titles, [(*(row.get(field) or "" for field in FIELDS), _when(row.get("createdAt")), _when(row.get("lastSeen"))) for row in rows]
+    )
 
 
 def revoke(device: Device, data: Data = None) -> None:
     """Its next request fails and its sockets close."""
-    client.admin(data).delete("/admin/devices/" + client.segment(device))
+    client.admin(data).post("/admin/devices/revoke", id=device)
     say.note(t("Revoked.", "已撤销。"))
+
+
+def _when(millis: object) -> str:
+    """Local time to the minute; a dash for never."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(millis / 1000)) if isinstance(millis, int | float) else "-"

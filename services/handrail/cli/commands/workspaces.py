@@ -9,13 +9,12 @@ import typer
 
 from handrail.cli import client, say
 from handrail.cli.say import t
-from handrail.cli.types import AsJson, Data
+from handrail.cli.types import ROLES, AsJson, Data
 
-ROLES = "owner | member | viewer | auditor"
 Name = Annotated[str, typer.Argument(metavar="NAME", help=t("Name of the workspace.", "工作区名称。"))]
 Root = Annotated[str, typer.Argument(metavar="DIR", help=t("Its root directory.", "工作区根目录。"))]
 User = Annotated[str, typer.Argument(metavar="USER", help=t("Name of the user.", "用户名。"))]
-Owner = Annotated[str | None, typer.Option("--owner", metavar="USER", help=t("Its first owner.", "首个所有者。"))]
+Owner = Annotated[str, typer.Option("--owner", metavar="USER", help=t("Its first owner (owner).", "首个所有者（owner）。"))]
 Role = Annotated[str, typer.Option("--role", help=ROLES)]
 Remove = Annotated[bool, typer.Option("--remove", help=t("Take the user out of the workspace.", "将用户移出工作区。"))]
 
@@ -29,7 +28,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="workspace")
 
 
-def add(name: Name, root: Root, owner: Owner = None, as_json: AsJson = False, data: Data = None) -> None:
+def add(name: Name, root: Root, owner: Owner = "owner", as_json: AsJson = False, data: Data = None) -> None:
     """A directory of its own below or beside the work root."""
     full = str(Path(root).expanduser().resolve())
     answer = client.admin(data).post("/admin/workspaces", name=name, root=full, owner=owner)
@@ -54,11 +53,10 @@ def list_workspaces(as_json: AsJson = False, data: Data = None) -> None:
 
 def member(workspace: Name, user: User, role: Role = "member", remove: Remove = False, data: Data = None) -> None:
     """Put a user into a workspace with a role; again with another role changes it."""
-    path = f"/admin/workspaces/{client.segment(workspace)}/members"
-    admin = client.admin(data)
+    service = client.admin(data)
     if remove:
-        admin.delete(f"{path}/{client.segment(user)}")
+        service.post("/admin/workspaces/members/remove", workspace=workspace, user=user)
         say.note(t(f"{user} is no longer in {workspace}.", f"{user} 已移出 {workspace}。"))
         return
-    admin.post(path, user=user, role=role)
+    service.post("/admin/workspaces/members", workspace=workspace, user=user, role=role)
     say.note(t(f"{user} is {role} in {workspace}.", f"{user} 在 {workspace} 中的角色为 {role}。"))

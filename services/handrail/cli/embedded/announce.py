@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import cast
 
 from handrail.cli import say
 from handrail.cli.client import Admin
@@ -10,7 +11,7 @@ from handrail.cli.errors import CliError
 from handrail.cli.options import Options
 from handrail.cli.say import t
 
-POLL_S = 1.0
+RETRY_S = 10.0
 
 
 def welcome(options: Options, code: str) -> None:
@@ -28,12 +29,13 @@ def welcome(options: Options, code: str) -> None:
     )
 
 
-def code_of(admin: Admin) -> str:
-    """The first user's current pairing code; a dash when the service does not give one."""
+def code_of(admin: Admin) -> tuple[str, float]:
+    """A pairing code of the first user and its life in seconds; a dash when the service does not give one now."""
     try:
-        return str(admin.post("/admin/paircode").get("code", "-"))
-    except CliError:
-        return "-"
+        answer = admin.post("/admin/paircode", display=True)
+        return str(answer["code"]), float(cast("float", answer["expires_in_s"]))
+    except (CliError, KeyError, ValueError):
+        return "-", RETRY_S
 
 
 class Announcer:
@@ -53,15 +55,18 @@ class Announcer:
         self._over.set()
 
     def _run(self) -> None:
-        shown = code_of(self._admin)
-        welcome(self._options, shown)
-        while not self._over.wait(POLL_S):
-            try:
-                if self._admin.get("/admin/devices").get("devices"):
-                    return
-            except CliError:
-                continue
-            code = code_of(self._admin)
-            if code not in (shown, "-"):
-                shown = code
+        code, life_s = code_of(self._admin)
+        welcome(self._options, code)
+        while not self._over.wait(life_s):
+            # a display of codes nobody waits for is only noise, and each code is one more that can be guessed
+            if self._paired():
+                return
+            code, life_s = code_of(self._admin)
+            if code != "-":
                 say.out(t(f"  Pairing code: {code}", f"  配对码：      {code}"))
+
+    def _paired(self) -> bool:
+        try:
+            return bool(self._admin.get("/admin/devices").get("devices"))
+        except CliError:
+            return False
