@@ -82,7 +82,7 @@ class Gate:
             raise RoleForbids(role=actor.identity.role, tool=name)
         if tool.effect == "read":
             return await self._read(actor, tool, args)
-        call = _Call(actor, tool, args, args.model_dump(mode="json", exclude_none=True), trigger, tool.summary(args))
+        call = _Call(actor, tool, args, _bound(actor, tool, args), trigger, tool.summary(args))
         verdict = tool.judge(actor, args) if tool.judge else None
         approval = await self._settle(call, verdict, force=force) if verdict is not None else ""
         return await self._act(call, verdict, approval)
@@ -90,13 +90,31 @@ class Gate:
     async def _read(self, actor: Actor, tool: Tool, args: Any) -> Result:  # noqa: ANN401 - each tool has its own argument class
         summary = tool.summary(args)
         try:
-            result = await tool.run(Invocation(actor, tool, args, {}, None))
+            result = await tool.run(self._reading(actor, tool, args))
         except HandrailError as exc:
             self._audit.read(_event(actor, tool, tool.action, "warn", summary | {"status": "refused", "code": exc.code}))
             raise
         size = result.get("size")
         self._audit.read(_event(actor, tool, tool.action, "info", summary if size is None else summary | {"size": size}))
         return result
+
+    def _reading(self, actor: Actor, tool: Tool, args: Any) -> Invocation:  # noqa: ANN401 - each tool has its own argument class
+        """A read in this process needs no token; another executor wants one even to look (low tier, 60 s)."""
+        if tool.executor == FILES:
+            return Invocation(actor, tool, args, {}, None)
+        arguments = _bound(actor, tool, args)
+        minted = self._mint.mint(
+            audience=tool.executor,
+            user_id=actor.user_id,
+            workspace_id=actor.workspace.id,
+            device_id=actor.identity.device_id,
+            tool=tool.name,
+            tier="low",
+            arguments=arguments,
+            trigger="user_request",
+            policy=POLICY_VERSION,
+        )
+        return Invocation(actor, tool, args, arguments, minted.token)
 
     async def _settle(self, call: _Call, verdict: Verdict, *, force: bool) -> str:
         """The approval id that permits the call ("" when none is needed). Raises PolicyDenied or ApprovalRequired."""
@@ -159,6 +177,11 @@ class Gate:
     async def _security(self, call: _Call, action: str, verdict: Verdict, **more: object) -> None:
         details = call.summary | {"tool": call.tool.name, "reason": _reason(verdict, "en"), "rules": [r.rule for r in verdict.reasons[:10]], **more}
         await self._audit.effect(_event(call.actor, call.tool, action, "warn", details, category="security"))
+
+
+def _bound(actor: Actor, tool: Tool, args: Any) -> Mapping[str, Any]:  # noqa: ANN401 - each tool has its own argument class
+    """What the executor gets, the token hashes and an approval is for."""
+    return tool.bind(actor, args) if tool.bind is not None else args.model_dump(mode="json", exclude_none=True)
 
 
 def _reason(verdict: Verdict, lang: Lang) -> str:

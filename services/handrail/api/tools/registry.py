@@ -32,8 +32,8 @@ class Invocation:
     actor: Actor
     tool: Tool
     args: Any  # the tool's own Arguments subclass, validated
-    arguments: Mapping[str, Any]  # the JSON that was hashed into the token
-    token: str | None  # None for effect "read"
+    arguments: Mapping[str, Any]  # the JSON that was hashed into the token ({} for a read in this process)
+    token: str | None  # None for a read in this process; low tier for a read elsewhere; else high tier, single use
     deadline_ms: int | None = None
 
 
@@ -49,6 +49,8 @@ class Tool:
     """A tool: what it is called, what it takes, how dangerous it is, who runs it.
 
     `summary` turns arguments into what audit rows and approval cards show (paths, sizes; never file content).
+    `bind` gives what the executor gets when that is more than the client sent (resolved paths, the workspace's roots); the
+    token and the approval bind exactly that.
     `judge` is the policy for the arguments; None means that the tool needs no verdict (its executor confines it).
     """
 
@@ -61,6 +63,7 @@ class Tool:
     action: str  # audit action
     run: Run
     summary: Callable[[Any], dict[str, object]] = _nothing
+    bind: Callable[[Actor, Any], Mapping[str, Any]] | None = None
     judge: Callable[[Actor, Any], Verdict] | None = None
     listed: bool = True  # shown by GET /api/tools and callable by name
     title: dict[str, str] = field(default_factory=dict[str, str])  # {"en": ..., "zh": ...}
