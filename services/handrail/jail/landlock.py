@@ -7,6 +7,7 @@ exist; what the kernel cannot mediate is refused by the seccomp filter instead (
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import stat
 import struct
@@ -120,5 +121,5 @@ def no_tcp(version: int) -> Ruleset | None:
     return Ruleset(version, files=False, tcp=True) if version >= _NETWORK_ABI else None
 
 
-def _buffer(raw: bytes) -> syscalls.ctypes.Array[syscalls.ctypes.c_char]:
-    return syscalls.ctypes.create_string_buffer(raw, len(raw))
+def _buffer(raw: bytes) -> ctypes.Array[ctypes.c_char]:
+    return ctypes.create_string_buffer(raw, len(raw))

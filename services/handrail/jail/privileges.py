@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import struct
 from collections.abc import Sequence
@@ -13,7 +14,10 @@ CAPABILITY_VERSION_3 = 0x20080522
 
 
 def drop_bounding_set() -> None:
-    """Empty the bounding and ambient sets, so that no later exec can gain a capability. Needs CAP_SETPCAP, else nothing is there to drop."""
+    """Empty the bounding and ambient sets, so that no later exec can gain a capability.
+
+    Needs CAP_SETPCAP; without it there is nothing to drop.
+    """
     with contextlib.suppress(OSError):
         syscalls.prctl(syscalls.PR_CAP_AMBIENT, syscalls.PR_CAP_AMBIENT_CLEAR_ALL)
     for capability in range(64):
@@ -36,11 +40,11 @@ def become(uid: int, gid: int, groups: Sequence[int]) -> None:
 
 def drop_capabilities() -> None:
     """Empty the effective, permitted and inheritable sets. Raises OSError."""
-    header = syscalls.ctypes.create_string_buffer(struct.pack("=Ii", CAPABILITY_VERSION_3, 0), 8)
-    data = syscalls.ctypes.create_string_buffer(struct.pack("=6I", *([0] * 6)), 24)
+    header = ctypes.create_string_buffer(struct.pack("=Ii", CAPABILITY_VERSION_3, 0), 8)
+    data = ctypes.create_string_buffer(struct.pack("=6I", *([0] * 6)), 24)
     syscalls.syscall(syscalls.NR_CAPSET[syscalls.MACHINE], header, data)
 
 
 def no_new_privileges() -> None:
-    """setuid programs and file capabilities have no effect from here on. Raises OSError."""
+    """Programs with a setuid bit and or file capabilities gain nothing from here on. Raises OSError."""
     syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)

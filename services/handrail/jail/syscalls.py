@@ -45,7 +45,7 @@ def syscall(number: int, *args: int | ctypes.Array[ctypes.c_char] | None) -> int
 
 
 def prctl(option: int, arg2: int = 0, arg3: int = 0, arg4: int = 0, arg5: int = 0) -> int:
-    """prctl(2). Raises OSError."""
+    """The system call of that name. Raises OSError."""
     result = int(_LIBC.prctl(option, arg2, arg3, arg4, arg5))
     if result < 0:
         code = ctypes.get_errno()

@@ -20,7 +20,7 @@ import sys
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from handrail.jail import landlock, launch, limits, privileges, procfs, seccomp, shim, syscalls, tree  # noqa: E402 - the path had to come first
+from handrail.jail import landlock, launch, limits, privileges, procfs, seccomp, shim, syscalls, tree
 
 MAX_MESSAGE = 262144
 TASKS_REFRESH = 32  # forks between two counts of the user's tasks

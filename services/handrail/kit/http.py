@@ -58,7 +58,7 @@ class Target:
         return f"http://{host}:{self.port}{path}"
 
 
-def _request(target: Target, method: str, path: str, body: object, headers: Mapping[str, str] | None) -> tuple[str, list[tuple[str, str]], bytes]:
+def _request(target: Target, path: str, body: object, headers: Mapping[str, str] | None) -> tuple[str, list[tuple[str, str]], bytes]:
     content = b"" if body is None else orjson.dumps(body)
     sent = [("Host", "localhost"), ("Content-Type", "application/json"), ("Content-Length", str(len(content)))]
     if not target.socket:
@@ -95,7 +95,7 @@ class Client:
 
         Raises ServiceUnavailable when the service cannot be reached, does not answer in time or answers too much.
         """
-        url, sent, content = _request(self._target, method, path, body, headers)
+        url, sent, content = _request(self._target, path, body, headers)
         try:
             async with self._pool.stream(method, url, headers=sent, content=content, extensions=_times(timeout_s)) as response:
                 parts: list[bytes] = []
@@ -131,7 +131,7 @@ class SyncClient:
         self, method: str, path: str, body: object = None, *, headers: Mapping[str, str] | None = None, timeout_s: float = 30.0
     ) -> Answer:
         """One request. Raises ServiceUnavailable as `Client.call` does."""
-        url, sent, content = _request(self._target, method, path, body, headers)
+        url, sent, content = _request(self._target, path, body, headers)
         try:
             with self._pool.stream(method, url, headers=sent, content=content, extensions=_times(timeout_s)) as response:
                 parts: list[bytes] = []
