@@ -40,6 +40,14 @@ def broad_handlers(module: Module) -> Iterator[ast.ExceptHandler]:
                 yield node
 
 
+def swallowing_handlers(module: Module) -> Iterator[ast.ExceptHandler]:
+    """Broad handlers where an error may end. One that cleans up and raises the same error again is none."""
+    for node in broad_handlers(module):
+        last = node.body[-1]
+        if not (isinstance(last, ast.Raise) and last.exc is None):
+            yield node
+
+
 def _speaks(node: ast.AST) -> bool:
     if isinstance(node, ast.Raise):
         return True

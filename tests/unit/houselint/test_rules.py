@@ -6,6 +6,7 @@ from textwrap import dedent
 import pytest
 
 from tools.houselint.base import Module, Rule, room_of
+from tools.houselint.honesty import swallowing_handlers
 from tools.houselint.rules import RULES
 from tools.houselint.run import lint, modules
 
@@ -146,3 +147,16 @@ def test_the_room_is_the_third_part_of_the_path() -> None:
 @pytest.mark.req("HAB-1")
 def test_the_house_is_in_order() -> None:
     assert [str(finding) for finding in lint(modules(ROOT))] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("try:\n    x()\nexcept BaseException:\n    undo()\n    raise", 0),
+        ("try:\n    x()\nexcept Exception as exc:\n    raise Other from exc", 1),
+        ("try:\n    x()\nexcept Exception:\n    log.exception('x')", 1),
+        ("try:\n    x()\nexcept ValueError:\n    pass", 0),
+    ],
+)
+def test_a_handler_that_cleans_up_and_raises_again_swallows_nothing(text: str, count: int) -> None:
+    assert len(list(swallowing_handlers(Module("services/handrail/api/x.py", text)))) == count
