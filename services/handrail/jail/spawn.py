@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, cast
 
-from handrail.jail import procfs, tree
+from handrail.jail import privileges, procfs, tree
 from handrail.jail.account import Account
 
 PR_SET_PDEATHSIG = 1
@@ -98,6 +98,10 @@ def start(
     parent = os.getpid()
 
     def last_step() -> None:
+        if account is not None:
+            # here and not by Popen: the bounding set can only be emptied while we are still root
+            privileges.drop_bounding_set()
+            privileges.become(account.uid, account.gid, account.groups)
         # after the change of user: changing credentials clears the setting
         if pdeathsig and (_LIBC.prctl(PR_SET_PDEATHSIG, pdeathsig, 0, 0, 0) != 0 or os.getppid() != parent):
             os._exit(127)
@@ -112,10 +116,7 @@ def start(
         start_new_session=True,
         pass_fds=tuple(pass_fds),
         umask=umask,
-        user=account.uid if account else None,
-        group=account.gid if account else None,
-        extra_groups=list(account.groups) if account else None,
-        preexec_fn=last_step,  # noqa: PLW1509 - one prctl and one getppid, both async-signal-safe
+        preexec_fn=last_step,  # noqa: PLW1509 - system calls only, nothing that could wait for another thread
     )
     return Child(process)
 

@@ -20,7 +20,7 @@ exec 2>/dev/null
 ( : < /etc/shadow ) && echo "read /etc/shadow"
 while IFS=$'\\t' read -r name value; do
   case $name in
-    CapEff:|CapPrm:|CapBnd:) [ "$value" = 0000000000000000 ] || echo "$name $value" ;;
+    CapEff:|CapPrm:|CapInh:) [ "$value" = 0000000000000000 ] || echo "$name $value" ;;
     NoNewPrivs:) [ "$value" = 1 ] || echo "no_new_privs is off" ;;
     Seccomp:) [ "$value" = 2 ] || echo "no system-call filter" ;;
   esac
