@@ -81,14 +81,15 @@ async def add_pairing(
 
 @asynccontextmanager
 async def used_pairing(
-    pool: Pool, *, code_hash: bytes, now: float, hardened_only: bool
+    pool: Pool, *, code_hash: bytes, now: float, digits: bool, hardened: bool
 ) -> AsyncGenerator[tuple[Connection, PairingRow] | None]:
     """Use up the code with this hash for as long as the block lasts: an exception in it gives the code back.
 
-    Yields None when there is no such code. The connection is bound to the code's user then, for `add_device`.
+    `digits` and `hardened` say which kinds of code are accepted. Yields None when there is no such code. The connection is
+    bound to the code's user then, for `add_device`.
     """
     async with session.code_lookup(pool, code_hash) as connection:
-        row = await one(connection, SQL["use_pairing"], {"now": now, "hardened_only": hardened_only})
+        row = await one(connection, SQL["use_pairing"], {"now": now, "digits": digits, "hardened": hardened})
         if row is None:
             yield None
             return

@@ -136,9 +136,7 @@ async def stranded(pool: Pool, *, grace_s: float, now: float, limit: int = BATCH
     return [(row["job_id"], row["user_id"]) for row in found]
 
 
-async def delete_old(
-    pool: Pool, what: Literal["jobs", "pairings", "sessions"], *, now: float, days: int, keep_s: float
-) -> int:
+async def delete_old(pool: Pool, what: Literal["jobs", "pairings", "sessions"], *, now: float, days: int, keep_s: float) -> int:
     """One bounded step of retention: how many rows were deleted (less than BATCH: done)."""
     name = "delete_old" if what == "jobs" else f"delete_old_{what}"
     async with session.retention(pool) as connection:

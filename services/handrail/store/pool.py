@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import select
 from typing import Any
 
 from psycopg import AsyncConnection, Error
+from psycopg.conninfo import make_conninfo
 from psycopg.pq import TransactionStatus
-from psycopg.rows import DictRow, dict_row
+from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from handrail.store.errors import StoreUnavailable
 
+DictRow = dict[str, Any]  # a row by column name
 Connection = AsyncConnection[DictRow]
 Pool = AsyncConnectionPool[Connection]
 DatabaseError = Error
 Busy = PoolTimeout
-DictRow = DictRow  # noqa: PLW0127 - re-exported: other modules name no psycopg
 
 WAIT_S = 5.0  # for a free connection; then 503
 OPEN_S = 30.0  # for the first connection of a pool
@@ -32,16 +34,16 @@ KEEPALIVE: dict[str, Any] = {
 async def open_pool(url: str, *, name: str, min_size: int = 1, max_size: int = 8) -> Pool:
     """An open pool with at least one working connection. Raises StoreUnavailable after OPEN_S."""
     pool: Pool = AsyncConnectionPool(
-        url,
+        make_conninfo(url, application_name=name, **KEEPALIVE),
         connection_class=AsyncConnection[DictRow],
-        kwargs={"row_factory": dict_row, "application_name": name, "autocommit": True, **KEEPALIVE},
+        kwargs={"row_factory": dict_row, "autocommit": True},
         min_size=min_size,
         max_size=max_size,
         timeout=WAIT_S,
         name=name,
         open=False,
         reset=_reset,
-        check=AsyncConnectionPool.check_connection if min_size == 0 else None,
+        check=_check,
     )
     try:
         await pool.open(wait=True, timeout=OPEN_S)
@@ -53,7 +55,16 @@ async def open_pool(url: str, *, name: str, min_size: int = 1, max_size: int = 8
 
 async def connect(url: str, *, name: str, autocommit: bool = True) -> Connection:
     """One connection outside any pool. Raises psycopg.Error."""
-    return await AsyncConnection.connect(url, row_factory=dict_row, application_name=name, autocommit=autocommit, **KEEPALIVE)
+    conninfo = make_conninfo(url, application_name=name, **KEEPALIVE)
+    return await AsyncConnection.connect(conninfo, row_factory=dict_row, autocommit=autocommit)
+
+
+async def _check(connection: Connection) -> None:
+    """Before a connection is handed out: has the server hung up? One poll(2), no round trip. Raises OperationalError."""
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    if poll.poll(0):
+        connection.pgconn.consume_input()  # raises at end of file
 
 
 async def _reset(connection: Connection) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote, unquote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from psycopg.conninfo import conninfo_to_dict
 
@@ -27,5 +27,5 @@ def celery_url(redis_url: str) -> str:
     if parts.scheme != "unix":
         return redis_url
     password = f":{quote(unquote(parts.password), safe='')}@" if parts.password else ""
-    fields = dict(field.partition("=")[::2] for field in parts.query.split("&") if field)
+    fields = dict(parse_qsl(parts.query))
     return f"redis+socket://{password}{parts.path}?virtual_host={fields.get('db', '0')}"

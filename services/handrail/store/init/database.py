@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from psycopg import AsyncConnection, OperationalError, sql
+from psycopg import OperationalError, sql
 from psycopg.errors import DuplicateDatabase, InsufficientPrivilege
-from psycopg.rows import DictRow
 
 from handrail.kit.clock import SYSTEM
 from handrail.store.errors import InitFailed
@@ -33,7 +32,7 @@ async def wait_for(url: str) -> Connection:
         await asyncio.sleep(STEP_S)
 
 
-async def make_roles(connection: AsyncConnection[DictRow], passwords: dict[str, str]) -> None:
+async def make_roles(connection: Connection, passwords: dict[str, str]) -> None:
     """Create or correct the roles: they log in, own nothing but the owner's database, and bypass nothing."""
     async with connection.transaction():
         for role, password in passwords.items():
@@ -45,7 +44,7 @@ async def make_roles(connection: AsyncConnection[DictRow], passwords: dict[str, 
             await connection.execute(statement.format(verb, sql.Identifier(role), sql.Literal(verifier)))
 
 
-async def make_database(connection: AsyncConnection[DictRow], name: str) -> bool:
+async def make_database(connection: Connection, name: str) -> bool:
     """Create the database; True when it was not there. Ordering is by code point everywhere, so that both forms sort alike."""
     if await (await connection.execute(SQL["database_exists"], {"name": name})).fetchone():
         return False
@@ -60,7 +59,7 @@ async def make_database(connection: AsyncConnection[DictRow], name: str) -> bool
     return True
 
 
-async def make_extension(connection: AsyncConnection[DictRow]) -> str:
+async def make_extension(connection: Connection) -> str:
     """`vector` where the server has it: "ready", "created", or why not. Connected to the database itself."""
     if not await (await connection.execute(SQL["vector_available"])).fetchone():
         return "ready"
@@ -71,7 +70,7 @@ async def make_extension(connection: AsyncConnection[DictRow]) -> str:
     return "created"
 
 
-async def restrict(connection: AsyncConnection[DictRow], database: str, roles: tuple[str, ...]) -> None:
+async def restrict(connection: Connection, database: str, roles: tuple[str, ...]) -> None:
     """Nobody but our roles connects, and none of them creates objects."""
     name, to = sql.Identifier(database), sql.SQL(", ").join(sql.Identifier(role) for role in roles)
     async with connection.transaction():

@@ -23,7 +23,7 @@ SIGNING = "signing.json"  # capability tokens
 PUBLIC = "public.json"
 AUDIT_KEY = "audit.json"  # checkpoints of the audit log
 PEPPER = "pepper"
-PASSWORDS = "role_passwords.json"  # noqa: S105 - the name of a file
+PASSWORDS = "role_passwords.json"
 ROLES = ("handrail_owner", "handrail_api", "handrail_worker", "handrail_audit")
 
 

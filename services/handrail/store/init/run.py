@@ -56,11 +56,18 @@ async def set_up(plan: Plan, vault: Vault, say: Say) -> None:
         async with await connect(urls["handrail_owner"], name=db.NAME) as owner:
             ran = await migrate(owner)
             say("migrations", ", ".join(ran) or "kept")
-            root, allowed = str(plan.workdir.resolve()), [str(Path(path).resolve()) for path in plan.allowed]
-            say("workspace", await make_first(owner, owner=plan.owner, root=root, allowed=allowed))
+            say(
+                "workspace",
+                await make_first(owner, owner=plan.owner, root=real(plan.workdir), allowed=[real(path) for path in plan.allowed]),
+            )
     await _ping(plan.redis_url)
     say("broker", "ready")
     say("secrets", "written" if _write_urls(vault, plan, urls) else "kept")
+
+
+def real(path: str | Path) -> str:
+    """Absolute, links followed; it need not exist."""
+    return str(Path(path).resolve())
 
 
 def _write_urls(vault: Vault, plan: Plan, urls: dict[str, str]) -> bool:
@@ -73,7 +80,8 @@ def _write_urls(vault: Vault, plan: Plan, urls: dict[str, str]) -> bool:
         ("worker", "database_url", urls["handrail_worker"]),
         ("worker", "broker_url", plan.redis_url),
     )
-    return any([vault.write(zone, name, text) for zone, name, text in wanted])
+    written = [vault.write(zone, name, text) for zone, name, text in wanted]
+    return any(written)
 
 
 async def _ping(url: str) -> None:
@@ -90,4 +98,3 @@ async def _ping(url: str) -> None:
                 return
     finally:
         await client.aclose()
-

@@ -45,7 +45,7 @@ update pairings set used_at = to_timestamp(%(now)s)
 where pairing_id = (
   select pairing_id from pairings
   where code_hash = app_hash('code') and used_at is null and expires_at > to_timestamp(%(now)s)
-    and (hardened or not %(hardened_only)s)
+    and case when hardened then %(hardened)s else %(digits)s end
   order by created_at limit 1 for update skip locked
 ) and used_at is null
 returning pairing_id::text, user_id::text, workspace_id::text, code_hash;

@@ -1,0 +1,120 @@
+"""An event as the fields of a journal line: plain JSON, secrets out, every value within bounds. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, cast, get_args
+
+from handrail.api.audit.events import AuditEvent, Category, Level
+from handrail.kit.redact import HIDDEN, is_secret_name, redact
+
+MAX_TEXT = 2000  # characters of one value
+SCAN_TEXT = 8000  # looked at for secrets before the cut
+MAX_ITEMS = 50  # of one list or object
+MAX_DEPTH = 4
+MAX_NAME = 64
+MAX_INT = 2**53 - 1
+DECIMALS = 3
+SURROGATES = 0xD800  # code points from here on sort differently in UTF-16 and UTF-8
+MAX_FLOAT = 1e15  # beyond it the two number formats differ
+CATEGORIES = frozenset(get_args(Category))
+LEVELS = frozenset(get_args(Level))
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
+
+
+def fields_of(event: AuditEvent, now: float) -> dict[str, Any]:
+    """The fields without writer, seq and prev. Raises ValueError for a category or level that does not exist."""
+    if event.category not in CATEGORIES or event.level not in LEVELS:
+        raise ValueError(f"no such audit category or level: {event.category}, {event.level}")
+    return {
+        "ts": timestamp(now),
+        "category": event.category,
+        "action": text(event.action),
+        "level": event.level,
+        "user_id": _uuid(event.user_id),
+        "device_id": _uuid(event.device_id),
+        "workspace_id": _uuid(event.workspace_id),
+        "peer": text(event.peer),
+        "request_id": text(event.request_id),
+        "tool": text(event.tool),
+        "token_id": text(event.token_id),
+        "details": _object(event.details, MAX_DEPTH),
+    }
+
+
+_second: tuple[int, str] = (0, "")
+
+
+def timestamp(now: float) -> str:
+    """`2026-01-15T12:30:01.123Z`."""
+    global _second  # noqa: PLW0603 - one cached string; a race only formats it twice
+    ms = int(now * 1000)
+    whole, rest = divmod(ms, 1000)
+    cached = _second
+    if cached[0] != whole:
+        cached = (whole, datetime.fromtimestamp(whole, UTC).strftime("%Y-%m-%dT%H:%M:%S"))
+        _second = cached
+    return f"{cached[1]}.{rest:03d}Z"
+
+
+def text(value: str) -> str:
+    """Storable in Postgres and in JSON, without secrets, at most MAX_TEXT characters and a mark of what was cut."""
+    if not value.isascii():
+        # lone surrogates (bytes of a file name that are no UTF-8) become visible escapes
+        value = value.encode("utf-8", "backslashreplace").decode()
+    if "\0" in value:
+        value = value.replace("\0", "\\0")
+    if len(value) <= MAX_TEXT:
+        return redact(value)
+    shown = redact(value[:SCAN_TEXT])[:MAX_TEXT]
+    return f"{shown}...(+{len(value) - len(shown)})"
+
+
+def _value(value: object, depth: int) -> object:
+    if isinstance(value, str):
+        return text(value)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) <= MAX_INT else str(value)
+    if isinstance(value, float):
+        return _float(value)
+    if depth <= 0:
+        return "..."
+    if isinstance(value, Mapping):
+        return _object(cast("Mapping[object, object]", value), depth)
+    if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes | bytearray):
+        items = list(cast("Sequence[object]", value))
+        shown = [_value(item, depth - 1) for item in items[:MAX_ITEMS]]
+        return shown if len(items) <= MAX_ITEMS else [*shown, f"...(+{len(items) - MAX_ITEMS})"]
+    return f"<{type(value).__name__}>"
+
+
+def _object(value: Mapping[Any, object], depth: int) -> dict[str, object]:
+    out: dict[str, object] = {}
+    for index, (key, item) in enumerate(value.items()):
+        if index == MAX_ITEMS:
+            out["..."] = f"(+{len(value) - MAX_ITEMS})"
+            break
+        name = _name(key)
+        out[name] = HIDDEN if is_secret_name(name) and isinstance(item, str) and item else _value(item, depth - 1)
+    return out
+
+
+def _name(key: object) -> str:
+    name = text(str(key))[:MAX_NAME]
+    # RFC 8785 sorts keys by UTF-16 units, orjson by code points
+    return name if name.isascii() or all(ord(char) < SURROGATES for char in name) else name.encode("ascii", "backslashreplace").decode()
+
+
+def _float(value: float) -> object:
+    if not abs(value) < MAX_FLOAT:
+        return str(value)
+    rounded = round(value, DECIMALS)
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+def _uuid(value: str | None) -> str | None:
+    return value if value is not None and UUID.match(value) else None
