@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from handrail.cli.embedded.layout import Layout
 from tests.support.places import reachable_dir
 from tests.support.servers import Postgres, Valkey, layout_in, running_postgres, running_valkey
+
+if TYPE_CHECKING:
+    from tests.support.database import Prepared
 
 
 @pytest.fixture(scope="session")
@@ -40,4 +44,23 @@ def empty_database(postgres: Postgres, request: pytest.FixtureRequest) -> Genera
     name = "m_" + re.sub(r"\W", "_", Path(str(request.path)).stem)[:40]
     postgres.drop(name)
     yield postgres.create(name)
+    postgres.drop(name)
+
+
+@pytest.fixture(scope="session")
+def shared_dir() -> Generator[Path]:
+    """A directory of the whole session that the services' account can pass through."""
+    with reachable_dir() as base:
+        yield base
+
+
+@pytest.fixture(scope="module")
+def prepared(postgres: Postgres, valkey: Valkey, shared_dir: Path, request: pytest.FixtureRequest) -> Generator[Prepared]:
+    """A database of this test module as `handrail.store.init` leaves it; `.url("api")` is the URL of role handrail_api."""
+    from tests.support.database import prepare  # the store room is needed by these tests only
+
+    name = "p_" + re.sub(r"\W", "_", Path(str(request.path)).stem)[:40]
+    postgres.drop(name)
+    valkey.flush()
+    yield prepare(postgres, valkey, shared_dir, name)
     postgres.drop(name)

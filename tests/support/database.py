@@ -1,53 +1,49 @@
-"""A set-up database for tests: the product's own set-up runs once, each module then gets a copy."""
+"""A database as `handrail.store.init` leaves it: roles, tables, first user and workspace, secrets by zone."""
 
 from __future__ import annotations
 
 import asyncio
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
+from psycopg.rows import dict_row
+
 from handrail.store.init.files import Vault
 from handrail.store.init.run import Plan, set_up
-from handrail.store.urls import with_role
+from tests.support.places import make_workdir
 from tests.support.servers import Postgres, Valkey
-
-TEMPLATE = "handrail_template"
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Addresses of one set-up database, by role, and its secrets."""
+    """One prepared database. `secrets` holds the zones' directories as the services read them."""
 
-    admin: str
-    owner: str
-    api: str
-    worker: str
-    audit: str
+    name: str
     secrets: Path
     workdir: Path
+    superuser_url: str
+
+    def url(self, zone: str, name: str = "database_url") -> str:
+        """A secret of a zone, e.g. url("worker") is the URL of role handrail_worker."""
+        return (self.secrets / zone / name).read_text(encoding="utf-8").strip()
+
+    def query(self, statement: bytes, values: dict[str, object] | None = None) -> list[dict[str, object]]:
+        """As superuser, past row-level security: to look at what really is in the tables."""
+        with psycopg.connect(self.superuser_url, autocommit=True) as connection, connection.cursor(row_factory=dict_row) as cursor:
+            cursor.execute(statement, values)
+            return list(cursor) if cursor.description else []
 
 
-def vault_of(postgres: Postgres) -> Vault:
-    """One vault a server: roles belong to the whole server, so their passwords must be the same for every module."""
-    return Vault(postgres.layout.data / "test-secrets")
-
-
-def make_template(postgres: Postgres, valkey: Valkey, workdir: Path) -> None:
-    """Run the set-up into the template database."""
-    plan = Plan(admin_url=postgres.url(), redis_url=valkey.url(), workdir=workdir, database=TEMPLATE)
-    asyncio.run(set_up(plan, vault_of(postgres), lambda step, outcome: None))
-
-
-def copy(postgres: Postgres, name: str, workdir: Path) -> Prepared:
-    """A copy of the template called `name`."""
-    from handrail.store.init.keys import role_passwords
-
-    postgres.drop(name)
-    admin = postgres.create(name, TEMPLATE)
-    vault = vault_of(postgres)
-    passwords = role_passwords(vault)
-    urls = {role: with_role(admin, role=f"handrail_{role}", password=passwords[f"handrail_{role}"], database=name) for role in ROLES}
-    return Prepared(admin=admin, **urls, secrets=vault.root, workdir=workdir)
-
-
-ROLES = ("owner", "api", "worker", "audit")
+def prepare(postgres: Postgres, valkey: Valkey, base: Path, name: str) -> Prepared:
+    """Set up database `name` below `base`. Roles are the cluster's, so their passwords live in one vault for all."""
+    vault = base / "vault"
+    vault.mkdir(exist_ok=True)
+    workdir = make_workdir(base / f"work-{name}")
+    plan = Plan(admin_url=postgres.url(), redis_url=valkey.url(), workdir=workdir, database=name)
+    asyncio.run(set_up(plan, Vault(vault), lambda _step, _outcome: None))
+    own = base / f"secrets-{name}"
+    shutil.rmtree(own, ignore_errors=True)
+    shutil.copytree(vault, own)
+    return Prepared(name, own, workdir, postgres.url(name))
