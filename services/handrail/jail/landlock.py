@@ -26,9 +26,7 @@ SCOPE_ABSTRACT_UNIX, SCOPE_SIGNAL = 1 << 0, 1 << 1
 
 READ = EXECUTE | READ_FILE | READ_DIR
 # a work root: everything but device nodes, which nothing in a project needs
-WRITE = (
-    READ | WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | MAKE_SOCK | MAKE_FIFO | MAKE_SYM | REFER | TRUNCATE
-)
+WRITE = READ | WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | MAKE_SOCK | MAKE_FIFO | MAKE_SYM | REFER | TRUNCATE
 DEVICE = READ_FILE | WRITE_FILE | IOCTL_DEV
 FILE_RIGHTS = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 
@@ -82,20 +80,17 @@ def hold(paths: Iterable[str], rights: int, version: int) -> list[Held]:
 class Ruleset:
     """A ruleset being built; `restrict` binds the calling process and its children to it for good.
 
-    Rulesets of several `restrict` calls are layers: what one refuses, no other can grant.
+    It refuses all file access that is not granted, and signals and abstract sockets to the outside (from ABI 6 on).
     """
 
-    def __init__(self, version: int, *, files: bool = True, tcp: bool = False) -> None:
-        """`files`: refuse all file access that is not granted, signals and abstract sockets to the outside.
-
-        `tcp`: refuse every TCP bind and connect (from ABI 4 on). Raises OSError.
-        """
+    def __init__(self, version: int, *, network: bool) -> None:
+        """Without `network` every TCP bind and connect is refused (from ABI 4 on). Raises OSError."""
         self.version = version
-        fields = [handled_fs(version) if files else 0]
+        fields = [handled_fs(version)]
         if version >= _NETWORK_ABI:
-            fields.append(BIND_TCP | CONNECT_TCP if tcp else 0)
+            fields.append(0 if network else BIND_TCP | CONNECT_TCP)
         if version >= _SCOPE_ABI:
-            fields.append(SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL if files else 0)
+            fields.append(SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL)
         raw = struct.pack(f"={len(fields)}Q", *fields)
         self._fd = syscalls.move_up(syscalls.syscall(syscalls.NR_LANDLOCK_CREATE_RULESET, _buffer(raw), len(raw), 0))
 
@@ -114,11 +109,6 @@ class Ruleset:
     def restrict(self) -> None:
         """Bind this process. Needs no_new_privs. Raises OSError."""
         syscalls.syscall(syscalls.NR_LANDLOCK_RESTRICT_SELF, self._fd, 0)
-
-
-def no_tcp(version: int) -> Ruleset | None:
-    """The layer that refuses TCP; None where the kernel cannot (the socket filter refuses it anyway)."""
-    return Ruleset(version, files=False, tcp=True) if version >= _NETWORK_ABI else None
 
 
 def _buffer(raw: bytes) -> ctypes.Array[ctypes.c_char]:

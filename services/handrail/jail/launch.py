@@ -1,7 +1,7 @@
 """The steps of a command's process on its way to exec: everything that cannot be undone. Standard library only.
 
 Order matters, because each step takes away what an earlier one needed: limits, user, capabilities, no_new_privs and the
-common filter while the process waits for its job; Landlock, the working directory and the socket filter with the job.
+filter while the process waits for its job; the working directory and Landlock with the job.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ class Base:
 
     abi: int
     system: Sequence[landlock.Held]  # what every command may read, and the devices
-    no_tcp: landlock.Ruleset | None
     account: tuple[int, int, tuple[int, ...]] | None  # uid, gid, groups; None = stay who we are
     limits: Mapping[str, int]
-    common_filter: bytes
-    socket_filters: Mapping[bool, bytes]  # by "has network"
+    network: bool
+    program: bytes  # the system-call filter
 
 
 def prepare(base: Base, tasks: int) -> landlock.Ruleset:
@@ -50,19 +49,18 @@ def prepare(base: Base, tasks: int) -> landlock.Ruleset:
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.umask(0o022)
     _default_signals()
-    seccomp.install(base.common_filter)
-    ruleset = landlock.Ruleset(base.abi)
+    seccomp.install(base.program)
+    ruleset = landlock.Ruleset(base.abi, network=base.network)
     for held in base.system:
         ruleset.grant(held)
     return ruleset
 
 
-def execute(base: Base, ruleset: landlock.Ruleset, job: Mapping[str, Any], error_fd: int) -> None:
+def execute(ruleset: landlock.Ruleset, job: Mapping[str, Any], error_fd: int) -> None:
     """Become the command. Returns only by raising: OSError or ValueError with the reason.
 
     `error_fd` must be close-on-exec and numbered 3: its end tells the shim that the exec worked.
     """
-    network = bool(job["network"])
     for path in job["read_only"]:
         with contextlib.suppress(FileNotFoundError):
             ruleset.allow(path, landlock.READ)
@@ -74,9 +72,6 @@ def execute(base: Base, ruleset: landlock.Ruleset, job: Mapping[str, Any], error
         # a link was swapped since the path was checked
         raise ValueError("the working directory is outside the work root")
     ruleset.restrict()
-    if base.no_tcp is not None and not network:
-        base.no_tcp.restrict()
-    seccomp.install(base.socket_filters[network])
     syscalls.close_from(error_fd + 1)
     os.execve(job["argv"][0], job["argv"], job["env"])
 

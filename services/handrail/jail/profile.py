@@ -15,7 +15,6 @@ class Profile:
 
     writable: tuple[str, ...]
     read_only: tuple[str, ...] = ()
-    network: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,5 +40,4 @@ class Job:
             "ring_bytes": self.ring_bytes,
             "writable": list(self.profile.writable),
             "read_only": list(self.profile.read_only),
-            "network": self.profile.network,
         }

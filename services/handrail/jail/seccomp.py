@@ -102,9 +102,10 @@ class _Op:
     jf: int = 0
 
 
-def common(machine: str, *, truncate: bool) -> bytes:
-    """The part that is the same for every command, as an array of struct sock_filter. Raises KeyError for other machines.
+def build(machine: str, *, inet: bool, truncate: bool) -> bytes:
+    """The filter program as an array of struct sock_filter. Raises KeyError for a machine that is not supported.
 
+    Unix sockets are refused always (socketpair stays), TCP and UDP only without `inet`.
     `truncate`: Landlock mediates truncate(2) (ABI 3); where it does not, the call is refused (ftruncate stays).
     """
     column = syscalls.SUPPORTED.index(machine) if machine in syscalls.SUPPORTED else -1
@@ -119,13 +120,8 @@ def common(machine: str, *, truncate: bool) -> bytes:
     terminal = [_Op(LD, ARG1), _Op(JEQ, TIOCSTI, 1, 0), _Op(JEQ, TIOCLINUX, 0, 1), _Op(RET, RET_ERRNO | errno.EPERM), _Op(RET, RET_ALLOW)]
     ops += _block(CLONE[column], clone)
     ops += _block(IOCTL[column], terminal)
+    ops += _block(SOCKET[column], _socket(inet=inet))
     return _pack([*ops, _Op(RET, RET_ALLOW)])
-
-
-def sockets(machine: str, *, inet: bool) -> bytes:
-    """The part about socket(2): Unix sockets never (socketpair stays), TCP and UDP only with `inet`."""
-    column = syscalls.SUPPORTED.index(machine) if machine in syscalls.SUPPORTED else -1
-    return _pack([*_head(machine), *_block(SOCKET[column], _socket(inet=inet)), _Op(RET, RET_ALLOW)])
 
 
 def _head(machine: str) -> list[_Op]:

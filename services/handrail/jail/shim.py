@@ -1,9 +1,10 @@
-"""One shim a command: it owns the pipes, the ring log, the time-out, the exit status and, as a subreaper, the whole tree.
+"""One shim a running command: it owns the pipes, the ring log, the time-out, the exit status and, as a subreaper, the whole tree.
 
 Forked ahead of need by the zygote, with the command's process forked too and waiting for its job. The service talks to
 it over one control socket (SOCK_SEQPACKET, JSON):
 in:  the job first, then {"t": "stop"} or {"t": "arm", "cursor": n} (tell me once when more than n bytes are there);
-out: {"t": "grown", "total": n} and, last, the exit record, which stands in `exit.json` of the session directory before.
+out: {"t": "ready"}, then {"t": "grown", "total": n} and, last, the exit record, which goes into `exit.json` too; then
+"ready" again: a shim whose tree is gone serves the next command.
 When the service is gone the tree is killed (a later version waits here to be adopted). Standard library only.
 """
 
@@ -26,6 +27,8 @@ CHUNK = 65536
 EOF_GRACE_S = 0.3  # a background child may hold the pipes this long after the command itself has ended
 ERROR_FD, JOB_FD = 3, 4
 LAUNCH_FAILED = 126
+MAX_COMMANDS = 256  # then a new shim takes over
+READY = b'{"t": "ready"}'
 EXIT_FILE = "exit.json"
 
 
@@ -36,10 +39,14 @@ def main(control: _socket.socket, base: launch.Base, tasks: int) -> NoReturn:
         syscalls.set_name("handrail-shim")
         os.setsid()
         syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
-        shim = Shim(control, base, tasks)
-        job = control.recv(MAX_MESSAGE)
-        if job:
-            shim.run(job)
+        wake = _wake_pipe()
+        for _ in range(MAX_COMMANDS):
+            shim = Shim(control, wake, base, tasks)
+            control.send(READY)
+            job = control.recv(MAX_MESSAGE)
+            if not job or not shim.run(job):
+                break
+            # all of the tree is gone: the next command gets a process of its own, the shim itself can serve again
         code = 0
     except Exception:  # noqa: BLE001 - the edge of a process: the trace goes to the service's log
         import traceback  # noqa: PLC0415 - not worth its memory in every shim
@@ -52,8 +59,9 @@ def main(control: _socket.socket, base: launch.Base, tasks: int) -> NoReturn:
 class Shim:
     """The pipes and the process of one command."""
 
-    def __init__(self, control: _socket.socket, base: launch.Base, tasks: int) -> None:
+    def __init__(self, control: _socket.socket, wake: int, base: launch.Base, tasks: int) -> None:
         self._control = control
+        self._wake = wake
         out_read, out_write = os.pipe2(os.O_CLOEXEC)
         err_read, err_write = os.pipe2(os.O_CLOEXEC)
         self._error_fd, error_write = os.pipe2(os.O_CLOEXEC)
@@ -72,15 +80,9 @@ class Shim:
         self._armed = -1
         self._reason = ""
         self._log_error = ""
-        # SIGTERM to the shim means: end the command. Handlers do nothing: the signal's number arrives in the pipe
-        self._wake, wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        for signum in (signal.SIGTERM, signal.SIGCHLD):
-            signal.signal(signum, lambda _signum, _frame: None)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
 
-    def run(self, raw: bytes) -> None:
-        """Hand the job to the waiting process and stay until all of it is over."""
+    def run(self, raw: bytes) -> bool:
+        """Hand the job to the waiting process and stay until all of it is over. True when nothing of it is left."""
         self._began = time.monotonic()
         with contextlib.suppress(OSError):  # it is gone when its preparation failed: the error pipe says why
             self._job.send(raw)
@@ -90,8 +92,12 @@ class Shim:
         self._log = ringlog.Writer(self._directory, int(job["ring_bytes"]))
         self._deadline = self._began + int(job["timeout_ms"]) / 1000
         self._serve()
-        self._sweep()
+        clean = self._sweep()
         self._report()
+        for handle in (*self._pipes, self._error_fd):
+            os.close(handle)
+        self._job.close()
+        return clean and self._reason != "orphaned"
 
     def _serve(self) -> None:
         """Until the command has ended and its pipes are closed (or were held open too long)."""
@@ -161,16 +167,18 @@ class Shim:
                 self._status = status
                 self._ended = time.monotonic()
 
-    def _sweep(self) -> None:
-        """What the command left running in the background ends with it."""
+    def _sweep(self) -> bool:
+        """What the command left running in the background ends with it. False when something would not die."""
+        clean = True
         with contextlib.suppress(ChildProcessError):
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid == self._child:
                 self._status, self._ended = status, time.monotonic()
-            tree.kill_below(os.getpid(), reap=self._between, main=self._child)
+            clean = tree.kill_below(os.getpid(), reap=self._between, main=self._child)
         self._between()
         for stream, decoder in self._pipes.values():
             self._append(stream, decoder.end())
+        return clean
 
     def _read(self, handle: int) -> bool:
         """What the pipe holds now (one chunk while running). True at its end."""
@@ -202,11 +210,11 @@ class Shim:
     def _report(self) -> None:
         self._log.close()
         record = json.dumps(self._record()).encode()
+        with contextlib.suppress(OSError):
+            self._control.send(record)
         path = os.path.join(self._directory, EXIT_FILE)
         with contextlib.suppress(OSError), open(path, "wb", buffering=0) as file:
             file.write(record)  # one write(2): a reader sees all of it or an empty file
-        with contextlib.suppress(OSError):
-            self._control.send(record)
 
     def _record(self) -> dict[str, object]:
         status = self._status
@@ -228,6 +236,16 @@ class Shim:
         }
 
 
+def _wake_pipe() -> int:
+    """SIGTERM to the shim means: end the command. Handlers do nothing: the signal's number arrives in this pipe."""
+    wake_read, wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    for signum in (signal.SIGTERM, signal.SIGCHLD):
+        signal.signal(signum, lambda _signum, _frame: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+    return wake_read
+
+
 def _command(base: launch.Base, tasks: int, handles: tuple[int, int, int, int]) -> NoReturn:
     """The command's process: get ready, wait for the job, become it."""
     try:
@@ -242,7 +260,7 @@ def _command(base: launch.Base, tasks: int, handles: tuple[int, int, int, int]) 
         job = _socket.socket(fileno=JOB_FD)
         raw = job.recv(MAX_MESSAGE)
         if raw:
-            launch.execute(base, ruleset, json.loads(raw), ERROR_FD)
+            launch.execute(ruleset, json.loads(raw), ERROR_FD)
     except Exception as exc:  # noqa: BLE001 - the edge of a process: whatever stopped the launch is reported, nothing runs
         with contextlib.suppress(OSError):
             os.write(ERROR_FD, f"{type(exc).__name__}: {exc}".encode()[:4096])

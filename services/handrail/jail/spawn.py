@@ -222,9 +222,7 @@ async def _gather(process: subprocess.Popen[bytes], gathered: _Gathered) -> None
         os.close(pidfd)
 
 
-def _popen(
-    argv: Sequence[str], env: Mapping[str, str] | None, cwd: str, account: Account | None, stdin: bytes
-) -> subprocess.Popen[bytes]:
+def _popen(argv: Sequence[str], env: Mapping[str, str] | None, cwd: str, account: Account | None, stdin: bytes) -> subprocess.Popen[bytes]:
     if len(stdin) > CHUNK:
         raise ValueError("stdin of a helper program is limited to 64 KiB")
     process = subprocess.Popen(

@@ -4,7 +4,7 @@ Started by `jail.jailer` as `python -I -S zygote.py <fd>`. Starting a command th
 writes the job to a waiting shim and asks for a new one. Standard library only, few imports: its size is each fork's cost.
 
 Messages on `<fd>` (SOCK_SEQPACKET, JSON): in: the configuration first, then {"t": "fork", "n": 1};
-out: {"t": "spare", "pid": ..., "start": ...} with the descriptor of the shim's control socket.
+out: {"t": "spare", "pid": ...} with the descriptor of the shim's control socket.
 """
 
 from __future__ import annotations
@@ -51,8 +51,7 @@ class Zygote:
             shim.main(theirs, self._base, self._tasks)  # never returns
         theirs.close()
         self._shims.add(pid)
-        stat = procfs.read_stat(pid)
-        message = json.dumps({"t": "spare", "pid": pid, "start": stat.start if stat else 0}).encode()
+        message = json.dumps({"t": "spare", "pid": pid}).encode()
         rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, array.array("i", [ours.fileno()]))]
         self._control.sendmsg([message], rights)
         ours.close()
@@ -85,6 +84,7 @@ class Zygote:
 def _base(config: dict[str, object]) -> launch.Base:
     account = config["account"]
     abi = int(str(config["abi"]))
+    network = config["network"] is True
     truncate = abi >= 3  # noqa: PLR2004 - the ABI that mediates truncate(2)
     return launch.Base(
         abi=abi,
@@ -92,11 +92,10 @@ def _base(config: dict[str, object]) -> launch.Base:
             *landlock.hold(map(str, _items(config["read_only"])), landlock.READ, abi),
             *landlock.hold(map(str, _items(config["devices"])), landlock.DEVICE, abi),
         ],
-        no_tcp=landlock.no_tcp(abi),
         account=None if account is None else _account(_items(account)),
         limits={str(name): int(str(value)) for name, value in _table(config["limits"]).items()},
-        common_filter=seccomp.common(syscalls.MACHINE, truncate=truncate),
-        socket_filters={inet: seccomp.sockets(syscalls.MACHINE, inet=inet) for inet in (False, True)},
+        network=network,
+        program=seccomp.build(syscalls.MACHINE, inet=network, truncate=truncate),
     )
 
 

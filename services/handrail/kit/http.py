@@ -1,10 +1,12 @@
 """The one HTTP client: to our own services over a Unix socket or loopback. Nothing else of ours opens a connection.
 
-Bodies are JSON. Async for the api, sync for the command line; both pooled, both bounded in time and in size.
+Bodies are JSON. Async for the api (own few lines: it is on the way of every command), sync for the command line
+(httpcore); both keep connections open, both bounded in time and in size.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
@@ -18,7 +20,8 @@ from handrail.contract.errors import ServiceUnavailable
 MAX_ANSWER = 64 * 1024 * 1024  # bytes
 CONNECT_S = 2.0
 KEEP_ALIVE_S = 4.0  # below the servers' 5 s, so that no request meets a connection that is being closed
-MAX_CONNECTIONS = 512
+MAX_IDLE = 32  # connections kept open
+BUFFER = 1024 * 1024  # bytes
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -76,48 +79,102 @@ def _headers(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 class Client:
-    """Async client of one service. Close it with `aclose` or `async with`."""
+    """Async client of one service of ours, lean: HTTP/1.1, keep-alive, answers with a Content-Length.
+
+    A request that may have reached the service is never sent twice. Close it with `aclose` or `async with`.
+    """
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        self._pool = httpcore.AsyncConnectionPool(
-            uds=target.socket or None,
-            max_connections=MAX_CONNECTIONS,
-            max_keepalive_connections=32,
-            keepalive_expiry=KEEP_ALIVE_S,
-            retries=1,
-        )
+        self._idle: list[_Connection] = []
+        self._closed = False
 
     async def call(
         self, method: str, path: str, body: object = None, *, headers: Mapping[str, str] | None = None, timeout_s: float = 30.0
     ) -> Answer:
-        """One request; a request that may have reached the service is never sent twice.
-
-        Raises ServiceUnavailable when the service cannot be reached, does not answer in time or answers too much.
-        """
-        url, sent, content = _request(self._target, path, body, headers)
+        """One request. Raises ServiceUnavailable when the service cannot be reached, does not answer in time or answers too much."""
+        _url, sent, content = _request(self._target, path, body, headers)
+        head = f"{method} {path} HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in sent) + "\r\n"
         try:
-            async with self._pool.stream(method, url, headers=sent, content=content, extensions=_times(timeout_s)) as response:
-                parts: list[bytes] = []
-                size = 0
-                async for part in response.aiter_stream():
-                    size += len(part)
-                    if size > MAX_ANSWER:
-                        raise ServiceUnavailable(service=self._target.name)
-                    parts.append(part)
-                return Answer(response.status, _headers(response.headers), b"".join(parts))
-        except (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError, OSError) as exc:
+            async with asyncio.timeout(timeout_s):
+                connection = self._take() or await self._connect()
+                try:
+                    answer = await connection.exchange(head.encode("latin-1") + content)
+                except BaseException:
+                    connection.close()
+                    raise
+        except (OSError, TimeoutError, EOFError, ValueError, asyncio.LimitOverrunError) as exc:
             raise ServiceUnavailable(service=self._target.name) from exc
+        self._give_back(connection)
+        return answer
+
+    def _take(self) -> _Connection | None:
+        now = asyncio.get_running_loop().time()
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.usable(now):
+                return connection
+            connection.close()
+        return None
+
+    def _give_back(self, connection: _Connection) -> None:
+        if self._closed or connection.finished or len(self._idle) >= MAX_IDLE:
+            connection.close()
+        else:
+            connection.idle_since = asyncio.get_running_loop().time()
+            self._idle.append(connection)
+
+    async def _connect(self) -> _Connection:
+        async with asyncio.timeout(CONNECT_S):
+            if self._target.socket:
+                reader, writer = await asyncio.open_unix_connection(self._target.socket, limit=BUFFER)
+            else:
+                reader, writer = await asyncio.open_connection(self._target.host, self._target.port, limit=BUFFER)
+        return _Connection(reader, writer)
 
     async def aclose(self) -> None:
-        """Close every connection."""
-        await self._pool.aclose()
+        """Close every idle connection; one that is in use is closed when its answer is there."""
+        self._closed = True
+        while self._idle:
+            self._idle.pop().close()
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None) -> None:
         await self.aclose()
+
+
+class _Connection:
+    """One keep-alive connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self.idle_since = 0.0
+        self.finished = False  # the server will close it
+
+    def usable(self, now: float) -> bool:
+        """Whether a request can still be sent: the server has not closed it, nor is it about to."""
+        return not self._reader.at_eof() and not self._writer.is_closing() and now - self.idle_since < KEEP_ALIVE_S
+
+    async def exchange(self, request: bytes) -> Answer:
+        """Send and read the answer. Raises EOFError, OSError, ValueError."""
+        self._writer.write(request)
+        head = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        status = int(head[0].split(" ", 2)[1])
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
+        self.finished = headers.get("connection", "").lower() == "close"
+        size = int(headers["content-length"]) if "content-length" in headers else -1
+        if size > MAX_ANSWER or (size < 0 and "transfer-encoding" in headers):
+            raise ValueError("an answer that is too large or has no length")
+        if size < 0:
+            self.finished = True
+            return Answer(status, headers, await self._reader.read(MAX_ANSWER))
+        return Answer(status, headers, await self._reader.readexactly(size) if size else b"")
+
+    def close(self) -> None:
+        self._writer.close()
 
 
 class SyncClient:

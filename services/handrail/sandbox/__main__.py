@@ -66,7 +66,7 @@ def build(settings: SandboxSettings) -> Sandbox:
         records=Records(own / "records.jsonl", SYSTEM),
         places=places,
         environments=Environments(os.environ, toolchains, git_config, network=network),
-        jailer=jailer.Jailer(read_only=[*toolchains.read_only, str(git_config)], limits=limits),
+        jailer=jailer.Jailer(read_only=[*toolchains.read_only, str(git_config)], limits=limits, network=network),
         commands=Commands(own / "exec", SYSTEM, per_user=settings.sandbox_commands),
         clock=SYSTEM,
     )

@@ -123,7 +123,7 @@ class Sandbox:
             env=parts.environments.build(home, command.cwd, writable),
             cwd=command.cwd,
             directory=str(command.directory),
-            profile=Profile(writable, network=self._network),
+            profile=Profile(writable),
             timeout_ms=command.timeout_ms,
             ring_bytes=self._ring_bytes,
         )
