@@ -103,10 +103,10 @@ def main() -> int:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(serve(settings))
     except HandrailError as exc:
-        log.error("cannot start", code=exc.code, detail=exc.text("en"))
+        log.error("cannot start", code=exc.code, detail=exc.text("en"))  # noqa: TRY400 - one line, no trace
         return 1
     except OSError as exc:
-        log.error("cannot start", detail=str(exc))
+        log.error("cannot start", detail=str(exc))  # noqa: TRY400 - one line, no trace
         return 1
 
 

@@ -15,6 +15,8 @@ ANSWER_FIRST_S = 0.2  # the answer leaves before the server stops
 
 
 class LifecycleBusy(HandrailError):
+    """Stopping already."""
+
     code = "lifecycle.busy"
     status = 409
     en = "A restart or shutdown is already in progress."

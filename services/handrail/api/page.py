@@ -14,7 +14,12 @@ from handrail.kit.assets import asset_dir
 
 router = Router(tags=["page"])
 ROOT = asset_dir("services/web")
-TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
@@ -36,6 +41,7 @@ async def docs(request: Request) -> Response:
 
 @router.get("/favicon.ico", include_in_schema=False)
 async def favicon(request: Request) -> Response:
+    """The icon."""
     return _file("icon.svg")
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from handrail.api.accounts.service import Accounts
     from handrail.api.audit.service import Audit
-    from handrail.api.files.service import FileService
     from handrail.api.edge.metrics import Metrics
+    from handrail.api.files.service import FileService
     from handrail.api.gate.service import Gate
     from handrail.api.lifecycle import Lifecycle
     from handrail.api.processes.client import SandboxClient

@@ -28,10 +28,12 @@ def placeholders(template: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(template) if name}
 
 
-def test_codes_are_unique() -> None:
-    codes = [cls.code for cls in all_errors() if "code" in vars(cls)]
-    assert sorted(codes) == sorted(set(codes))
-    assert len(codes) > 15
+def test_a_code_has_one_status_wherever_it_is_raised() -> None:
+    statuses: dict[str, set[int]] = {}
+    for cls in all_errors():
+        statuses.setdefault(cls.code, set()).add(cls.status)
+    assert {code: found for code, found in statuses.items() if len(found) > 1} == {}
+    assert len(statuses) > 40
 
 
 def test_both_languages_fill_the_same_placeholders() -> None:
@@ -40,9 +42,11 @@ def test_both_languages_fill_the_same_placeholders() -> None:
 
 
 def test_the_chinese_text_is_chinese() -> None:
-    missing = [cls.__name__ for cls in all_errors() if not any("\u4e00" <= char <= "\u9fff" for char in cls.zh)]
+    # a template that is nothing but a placeholder passes on a text that another service has already put in words
+    missing = [cls.__name__ for cls in all_errors() if not any("\u4e00" <= char <= "\u9fff" for char in cls.zh) and cls.zh != cls.en]
     assert missing == []
 
 
-def test_only_the_base_class_is_a_server_error_of_ours() -> None:
-    assert [cls.__name__ for cls in all_errors() if cls.status == 500] == []
+def test_only_set_up_and_programming_errors_are_server_errors() -> None:
+    # the store's are raised before a service listens, or say that code forgot to bind a tenant
+    assert [cls.__name__ for cls in all_errors() if cls.status == 500 and cls.__module__ != "handrail.store.errors"] == []

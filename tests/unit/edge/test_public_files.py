@@ -11,7 +11,8 @@ def test_no_file_of_the_page_names_another_address() -> None:
     foreign = {
         path.name: found
         for path in asset_dir("services/web").glob("*.*")
-        if path.suffix in {".html", ".js", ".css"} and (found := re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]+", path.read_text(encoding="utf-8")))
+        if path.suffix in {".html", ".js", ".css"}
+        and (found := re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]+", path.read_text(encoding="utf-8")))
     }
     assert foreign == {}
 

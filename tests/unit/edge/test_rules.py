@@ -23,8 +23,8 @@ def test_loopback_names_and_configured_names_are_served_on_any_port(host: str) -
 @pytest.mark.req("ATK-48", "PF-A3", "B8")
 @pytest.mark.parametrize(
     "host",
-    ["", "evil.example", "evil.example:18910", "0.0.0.0:18910", "127.0.0.1.evil.example", "127.0.0.1:x", "127.0.0.1:18910:1", "[::1", "[::]",
-     "localhost.", "127.1", "127.0.0.1@evil.example", "a" * 5000],
+    ["", "evil.example", "evil.example:18910", "0.0.0.0:18910", "127.0.0.1.evil.example", "127.0.0.1:x", "127.0.0.1:18910:1",
+     "[::1", "[::]", "localhost.", "127.1", "127.0.0.1@evil.example", "a" * 5000],
 )  # fmt: skip
 def test_other_host_names_are_misdirected(host: str) -> None:
     error = check_host(Head(host=host, hosts=1), frozenset())
@@ -77,7 +77,10 @@ def test_a_port_is_split_off_only_when_it_is_one(host: str, name: str | None) ->
     assert host_name(host) == name
 
 
-@pytest.mark.parametrize(("text", "token"), [("Bearer abc", "abc"), ("bearer  abc ", "abc"), ("Basic abc", None), ("Bearer", None), ("Bearer  ", None), ("", None)])
+@pytest.mark.parametrize(
+    ("text", "token"),
+    [("Bearer abc", "abc"), ("bearer  abc ", "abc"), ("Basic abc", None), ("Bearer", None), ("Bearer  ", None), ("", None)],
+)
 def test_only_the_bearer_scheme_carries_a_token(text: str, token: str | None) -> None:
     assert bearer(text) == token
 

@@ -15,7 +15,7 @@ from handrail.api.audit.events import AuditEvent
 from handrail.api.context import Actor, Identity, Role, Workspace
 from handrail.api.gate.approvals import Approvals, Pending
 from handrail.api.gate.errors import ApprovalRequired, PolicyDenied, RoleForbids, TokenRefused, UnknownTool
-from handrail.api.gate.mint import Mint
+from handrail.api.gate.mint import Mint, Permission
 from handrail.api.gate.permit import Permits
 from handrail.api.gate.service import Gate
 from handrail.api.tools.registry import Arguments, Invocation, Registry, Tool
@@ -23,6 +23,7 @@ from handrail.contract.errors import AuditUnavailable, InvalidRequest
 from handrail.kit.clock import FakeClock
 from handrail.kit.spent import SpentTokens
 from handrail.policy import Reason, Verdict
+from handrail.store.approvals import NewApproval
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(32)).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 
@@ -64,9 +65,9 @@ class ApprovalMemory:
     def __init__(self) -> None:
         self.rows: dict[str, str] = {}
 
-    async def request(self, *, binding: str, **_: Any) -> Pending:
-        self.rows.setdefault(binding, "pending")
-        return Pending(id=binding[:8], expires_at=1.0)
+    async def request(self, new: NewApproval, ttl_s: int) -> Pending:
+        self.rows.setdefault(new.args_hash, "pending")
+        return Pending(id=new.args_hash[:8], expires_at=float(ttl_s))
 
     async def take(self, *, binding: str, pending_too: bool, **_: Any) -> str | None:
         state = self.rows.get(binding)
@@ -101,7 +102,8 @@ class World:
 
         return Tool(
             name=name, description="", args=Args, effect=effect, executor="files", category="fs", action=name.lower(), run=run,
-            summary=lambda args: {"path": args.path}, judge=None if effect == "read" else lambda _actor, _args: self.verdict(), listed=listed,
+            summary=lambda args: {"path": args.path}, listed=listed,
+            judge=None if effect == "read" else lambda _actor, _args: self.verdict(),
         )  # fmt: skip
 
     def verdict(self) -> Verdict:
@@ -160,7 +162,10 @@ async def test_arguments_are_checked_against_the_schema(world: World, arguments:
 
 
 @pytest.mark.req("B6")
-@pytest.mark.parametrize(("role", "tool", "allowed"), [("viewer", "Look", True), ("viewer", "Change", False), ("auditor", "Look", False), ("member", "Change", True)])
+@pytest.mark.parametrize(
+    ("role", "tool", "allowed"),
+    [("viewer", "Look", True), ("viewer", "Change", False), ("auditor", "Look", False), ("member", "Change", True)],
+)
 async def test_roles_limit_what_may_be_called(world: World, role: Role, tool: str, *, allowed: bool) -> None:
     if allowed:
         await world.gate.call(actor(role), tool, {"path": "a"})
@@ -226,7 +231,7 @@ async def test_a_file_permission_works_once_for_its_own_call(world: World) -> No
             "audience": "files", "user_id": "user-1", "workspace_id": "ws-1", "device_id": "d", "tool": "Change", "tier": "high",
             "arguments": {"path": "a"}, "trigger": "user_request", "policy": "1",
         }  # fmt: skip
-        return world.mint.mint(**(base | changes)).token
+        return world.mint.mint(Permission(**(base | changes))).token
 
     def take(token: str) -> None:
         world.permits.take(token, tool="Change", user_id="user-1", arguments={"path": "a"})
@@ -254,7 +259,9 @@ async def test_a_cancelled_effect_is_recorded_as_unknown(world: World) -> None:
 
     registry = Registry()
     registry.add(Tool(name="Hang", description="", args=Args, effect="write", executor="files", category="fs", action="hang", run=hang))
-    gate = Gate(registry=registry, approvals=Approvals(world.approvals, human_only=False), audit=world.audit, mint=world.mint, permits=world.permits)
+    gate = Gate(
+        registry=registry, approvals=Approvals(world.approvals, human_only=False), audit=world.audit, mint=world.mint, permits=world.permits
+    )
     task = asyncio.create_task(gate.call(actor(), "Hang", {"path": "a"}))
     await started.wait()
     task.cancel()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
@@ -21,9 +22,10 @@ json_values = st.recursive(
 @pytest.mark.parametrize(
     "raw",
     [
-        b'{"a":1,"a":2}', b'{"a":{"b":1,"b":1}}', b"NaN", b"[Infinity]", b"[-Infinity]", b"1e999", b"9007199254740992", b"-9007199254740992",
+        b'{"a":1,"a":2}', b'{"a":{"b":1,"b":1}}', b"NaN", b"[Infinity]", b"[-Infinity]", b"1e999", b"9007199254740992",
+        b"-9007199254740992",
         b"1" * 5000, b'"\xff"', b'"\\ud800"', b'{"\\udc00":1}', b"[" * 65 + b"]" * 65, b"[" * 100_000, b"", b"{", b"{}x", b"'a'", b"\x00",
-        b'{"a":1,}', b"// x\n{}", b'\xef\xbb\xbf{}',
+        b'{"a":1,}', b"// x\n{}", b"\xef\xbb\xbf{}",
     ],
     ids=lambda raw: repr(raw[:24]),
 )  # fmt: skip
@@ -58,7 +60,5 @@ def test_different_types_have_different_hashes() -> None:
 
 @given(st.binary(max_size=200))
 def test_random_bytes_never_raise_anything_else(raw: bytes) -> None:
-    try:
+    with contextlib.suppress(StrictJsonError):
         loads(raw)
-    except StrictJsonError:
-        pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import parse_qs
 
@@ -42,35 +43,43 @@ class Refused(Protocol):
     def __call__(self, exc: HandrailError, *, path: str, peer: str, request_id: str, identity: Identity | None) -> None: ...
 
 
-class Edge:
-    """ASGI middleware and dispatcher. `fast` maps (method, path) to handlers; the rest goes to `app`."""
+@dataclass(frozen=True, slots=True)
+class EdgeParts:
+    """What the edge works with. `fast` maps (method, path) to handlers; `methods` maps a path to its methods, for 405."""
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        fast: Mapping[tuple[str, str], Handler],
-        methods: Mapping[str, str],
-        services: object,
-        accounts: Authenticator,
-        limits: RateLimits,
-        metrics: Metrics,
-        refused: Refused,
-        allowed_hosts: frozenset[str],
-        body_limit: int,
-        lang: Lang,
-    ) -> None:
+    fast: Mapping[tuple[str, str], Handler]
+    methods: Mapping[str, str]
+    services: object
+    accounts: Authenticator
+    limits: RateLimits
+    metrics: Metrics
+    refused: Refused
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRules:
+    """What the settings say: extra host names, the largest body in bytes, the language when a client names none."""
+
+    allowed_hosts: frozenset[str]
+    body_limit: int
+    lang: Lang
+
+
+class Edge:
+    """ASGI middleware and dispatcher. What is not in `fast` goes to `app`."""
+
+    def __init__(self, app: ASGIApp, parts: EdgeParts, rules: EdgeRules) -> None:
         self._app = app
-        self._fast = fast
-        self._methods = methods  # path -> "GET, POST" for 405
-        self._services = services
-        self._accounts = accounts
-        self._limits = limits
-        self._metrics = metrics
-        self._refused = refused
-        self._hosts = allowed_hosts
-        self._body_limit = body_limit
-        self._lang: Lang = lang
+        self._fast = parts.fast
+        self._methods = parts.methods
+        self._services = parts.services
+        self._accounts = parts.accounts
+        self._limits = parts.limits
+        self._metrics = parts.metrics
+        self._refused = parts.refused
+        self._hosts = rules.allowed_hosts
+        self._body_limit = rules.body_limit
+        self._lang: Lang = rules.lang
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -91,7 +100,11 @@ class Edge:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                message["headers"] = [*message.get("headers", ()), *self._answer_headers(message, head), (b"x-request-id", request_id.encode())]
+                message["headers"] = [
+                    *message.get("headers", ()),
+                    *self._answer_headers(message, head),
+                    (b"x-request-id", request_id.encode()),
+                ]
                 self._metrics.answered(method, path, message["status"])
             await send(message)
 
@@ -102,9 +115,7 @@ class Edge:
                 await send_preflight(send, head.origin)
                 return
             identity = await self._who(head, method, path, _peer(scope))
-            error = check_body(head, method, path, self._body_limit)
-            if error is not None:
-                raise error
+            refuse(check_body(head, method, path, self._body_limit))
             scope[SERVICES] = self._services
             if identity is not None:
                 scope[ACTOR] = Actor(identity, lang, request_id, _peer(scope))
@@ -128,19 +139,19 @@ class Edge:
 
     def _screen(self, head: Head, scope: Scope, *, navigation: bool) -> None:
         """Host, origin and URL. Raises the refusal."""
-        if len(scope["raw_path"] or b"") + len(scope["query_string"]) > MAX_TARGET or not scope["path"].startswith("/") or "\0" in scope["path"]:
+        if (
+            len(scope["raw_path"] or b"") + len(scope["query_string"]) > MAX_TARGET
+            or not scope["path"].startswith("/")
+            or "\0" in scope["path"]
+        ):
             raise BadUrl
-        error = check_host(head, self._hosts) or check_origin(head, navigation=navigation)
-        if error is not None:
-            raise error
+        refuse(check_host(head, self._hosts) or check_origin(head, navigation=navigation))
 
     async def _who(self, head: Head, method: str, path: str, peer: str) -> Identity | None:
         """The identity behind the bearer token; None on a public path. Raises 401, 403 or 429."""
         token = bearer(head.authorization)
         if is_public(method, path):
-            error = self._limits.anonymous(peer)
-            if error is not None:
-                raise error
+            refuse(self._limits.anonymous(peer))
             # a token on a public path is honoured (shutdown from elsewhere) but not required
             return await self._accounts.authenticate(token) if token else None
         return await self._authenticate(token, head, peer)
@@ -153,9 +164,7 @@ class Edge:
             raise self._limits.failure(peer) or InvalidToken()
         if identity.origin and is_extension(head.origin) and head.origin != identity.origin:
             raise ForeignDevice
-        error = self._limits.device(identity.device_id)
-        if error is not None:
-            raise error
+        refuse(self._limits.device(identity.device_id))
         return identity
 
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -193,6 +202,12 @@ class Edge:
                 await _refuse_upgrade(send, exc, lang, request_id)
             else:
                 await send({"type": "websocket.close", "code": WS_POLICY_VIOLATION})
+
+
+def refuse(error: HandrailError | None) -> None:
+    """Raise the refusal, if there is one."""
+    if error is not None:
+        raise error
 
 
 _OVERRIDABLE = frozenset({b"cache-control", b"x-frame-options", b"cross-origin-resource-policy"})

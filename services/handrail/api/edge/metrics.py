@@ -13,9 +13,7 @@ class Metrics:
     def __init__(self, routes: Mapping[str, str]) -> None:
         self.registry = CollectorRegistry()
         self._routes = routes
-        self._requests = Counter(
-            "handrail_http_requests", "Answered requests", ("method", "path", "status"), registry=self.registry
-        )
+        self._requests = Counter("handrail_http_requests", "Answered requests", ("method", "path", "status"), registry=self.registry)
         self.info = Gauge("handrail_info", "Version of this service", ("version",), registry=self.registry)
         self._cells: dict[tuple[str, str, int], Counter] = {}
 

@@ -7,41 +7,24 @@ hashed. State lives in Postgres and changes only by compare-and-set with the dea
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from handrail.api.context import Actor
 from handrail.api.gate.errors import reasons_as_json
 from handrail.kit.canonical import sha256
 from handrail.policy import Verdict
+from handrail.store.approvals import NewApproval, OpenApproval
 
 TTL_S = 300  # a pending approval that nobody decides is denied after this
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """An approval that waits for a person."""
-
-    id: str
-    expires_at: float  # seconds since the epoch
+Pending = OpenApproval  # an approval that waits for a person: id, expires_at (seconds since the epoch)
 
 
 class ApprovalStore(Protocol):
     """What the gate needs of the approvals table; every call is one statement in the user's own session."""
 
-    async def request(
-        self,
-        *,
-        user_id: str,
-        device_id: str,
-        workspace_id: str,
-        tool: str,
-        binding: str,
-        summary: Mapping[str, object],
-        reasons: list[dict[str, object]],
-        policy_version: str,
-        ttl_s: int,
-    ) -> Pending:
+    async def request(self, new: NewApproval, ttl_s: int) -> Pending:
         """The pending approval for this binding: the one that is open already, or a new one."""
         ...
 
@@ -85,14 +68,14 @@ class Approvals:
 
     async def ask(self, actor: Actor, tool: str, binding: str, summary: Mapping[str, object], verdict: Verdict) -> Pending:
         """Open an approval, or find the open one."""
-        return await self._store.request(
+        new = NewApproval(
             user_id=actor.user_id,
             device_id=actor.identity.device_id,
             workspace_id=actor.workspace.id,
             tool=tool,
-            binding=binding,
+            args_hash=binding,
             summary=summary,
             reasons=reasons_as_json(verdict),
             policy_version=verdict.policy_version,
-            ttl_s=TTL_S,
         )
+        return await self._store.request(new, TTL_S)

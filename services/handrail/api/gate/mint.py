@@ -17,6 +17,22 @@ from handrail.kit.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)
+class Permission:
+    """What a token is to permit: one call of one tool by one user at one executor."""
+
+    audience: str
+    user_id: str
+    workspace_id: str
+    device_id: str
+    tool: str
+    tier: Tier
+    arguments: Mapping[str, Any]
+    trigger: Trigger
+    policy: str
+    approval: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Minted:
     """A signed token with the id that the audit row names."""
 
@@ -42,39 +58,26 @@ class Mint:
         """The verification key of the active signing key, by kid."""
         return {self._kid: self._key.public_key()}
 
-    def mint(
-        self,
-        *,
-        audience: str,
-        user_id: str,
-        workspace_id: str,
-        device_id: str,
-        tool: str,
-        tier: Tier,
-        arguments: Mapping[str, Any],
-        trigger: Trigger,
-        policy: str,
-        approval: str = "",
-    ) -> Minted:
-        """A token for exactly these arguments. Lifetime by tier: high 30 s, low 60 s."""
+    def mint(self, permission: Permission) -> Minted:
+        """A token for exactly this call. Lifetime by tier: high 30 s, low 60 s."""
         issued = int(self._clock.now())
         jti = secrets.token_hex(16)
-        digest = sha256(dict(arguments))
+        digest = sha256(dict(permission.arguments))
         claims: dict[str, Any] = {
             "iss": ISSUER,
-            "aud": audience,
-            "sub": user_id,
-            "ws": workspace_id,
-            "device": device_id,
-            "tool": tool,
-            "tier": tier,
+            "aud": permission.audience,
+            "sub": permission.user_id,
+            "ws": permission.workspace_id,
+            "device": permission.device_id,
+            "tool": permission.tool,
+            "tier": permission.tier,
             "args": digest,
-            "trigger": trigger,
-            "policy": policy,
-            "approval": approval,
+            "trigger": permission.trigger,
+            "policy": permission.policy,
+            "approval": permission.approval,
             "jti": jti,
             "iat": issued,
-            "exp": issued + TTL_S[tier],
+            "exp": issued + TTL_S[permission.tier],
         }
         token = jwt.encode(claims, self._key, algorithm=ALGORITHM, headers={"kid": self._kid})
         return Minted(token, jti, digest)

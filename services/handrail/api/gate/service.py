@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from handrail.api.audit.events import AuditEvent, Category, Level
 from handrail.api.context import Actor, Role
 from handrail.api.gate.approvals import Approvals, binding_of
 from handrail.api.gate.errors import ApprovalRequired, PolicyDenied, RoleForbids, UnknownTool, reasons_as_json
-from handrail.api.gate.mint import Mint, Minted
+from handrail.api.gate.mint import Mint, Minted, Permission
 from handrail.api.gate.permit import AUDIENCE as FILES
 from handrail.api.gate.permit import Permits
 from handrail.api.http import validate
 from handrail.api.tools.registry import Arguments, Effect, Invocation, Registry, Result, Tool
 from handrail.contract.errors import HandrailError, Lang
-from handrail.contract.tokens import Trigger
+from handrail.contract.tokens import Tier, Trigger
 from handrail.policy import POLICY_VERSION, Verdict
 
 ROLES: dict[Effect, frozenset[Role]] = {
@@ -103,17 +103,7 @@ class Gate:
         if tool.executor == FILES:
             return Invocation(actor, tool, args, {}, None)
         arguments = _bound(actor, tool, args)
-        minted = self._mint.mint(
-            audience=tool.executor,
-            user_id=actor.user_id,
-            workspace_id=actor.workspace.id,
-            device_id=actor.identity.device_id,
-            tool=tool.name,
-            tier="low",
-            arguments=arguments,
-            trigger="user_request",
-            policy=POLICY_VERSION,
-        )
+        minted = self._mint.mint(_permission(actor, tool, arguments, "low", "user_request", POLICY_VERSION))
         return Invocation(actor, tool, args, arguments, minted.token)
 
     async def _settle(self, call: _Call, verdict: Verdict, *, force: bool) -> str:
@@ -133,18 +123,9 @@ class Gate:
         raise ApprovalRequired(verdict, approval_id=pending.id, expires_at=pending.expires_at, reason=reason)
 
     async def _act(self, call: _Call, verdict: Verdict | None, approval: str) -> Result:
-        minted = self._mint.mint(
-            audience=call.tool.executor,
-            user_id=call.actor.user_id,
-            workspace_id=call.actor.workspace.id,
-            device_id=call.actor.identity.device_id,
-            tool=call.tool.name,
-            tier="high",
-            arguments=call.arguments,
-            trigger=call.trigger,
-            policy=verdict.policy_version if verdict is not None else POLICY_VERSION,
-            approval=approval,
-        )
+        policy = verdict.policy_version if verdict is not None else POLICY_VERSION
+        permission = _permission(call.actor, call.tool, call.arguments, "high", call.trigger, policy)
+        minted = self._mint.mint(replace(permission, approval=approval))
         details = call.summary | {"args_sha256": minted.args_sha256, "trigger": call.trigger}
         if approval:
             details["approval"] = approval
@@ -175,13 +156,32 @@ class Gate:
         await self._audit.outcome(_event(call.actor, call.tool, call.tool.action, level, details, minted.jti))
 
     async def _security(self, call: _Call, action: str, verdict: Verdict, **more: object) -> None:
-        details = call.summary | {"tool": call.tool.name, "reason": _reason(verdict, "en"), "rules": [r.rule for r in verdict.reasons[:10]], **more}
+        details = call.summary | {
+            "tool": call.tool.name,
+            "reason": _reason(verdict, "en"),
+            "rules": [r.rule for r in verdict.reasons[:10]],
+            **more,
+        }
         await self._audit.effect(_event(call.actor, call.tool, action, "warn", details, category="security"))
 
 
 def _bound(actor: Actor, tool: Tool, args: Any) -> Mapping[str, Any]:  # noqa: ANN401 - each tool has its own argument class
     """What the executor gets, the token hashes and an approval is for."""
     return tool.bind(actor, args) if tool.bind is not None else args.model_dump(mode="json", exclude_none=True)
+
+
+def _permission(actor: Actor, tool: Tool, arguments: Mapping[str, Any], tier: Tier, trigger: Trigger, policy: str) -> Permission:
+    return Permission(
+        audience=tool.executor,
+        user_id=actor.user_id,
+        workspace_id=actor.workspace.id,
+        device_id=actor.identity.device_id,
+        tool=tool.name,
+        tier=tier,
+        arguments=arguments,
+        trigger=trigger,
+        policy=policy,
+    )
 
 
 def _reason(verdict: Verdict, lang: Lang) -> str:
@@ -206,5 +206,3 @@ def _event(
         token_id=token_id,
         details=details,
     )
-
-

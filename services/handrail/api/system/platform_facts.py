@@ -9,6 +9,7 @@ import shutil
 import socket
 import sys
 from functools import lru_cache
+from pathlib import Path
 
 PLATFORM_NAMES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 ARCHES = {"x86_64": "x64", "aarch64": "arm64"}
@@ -35,7 +36,7 @@ def search_tools() -> dict[str, bool]:
 
 def host_facts() -> dict[str, object]:
     """Host name, shell and home of the service."""
-    return {"hostname": socket.gethostname(), "shell": "bash", "homeDir": os.path.expanduser("~")}
+    return {"hostname": socket.gethostname(), "shell": "bash", "homeDir": str(Path.home())}
 
 
 def usage(uptime_s: float) -> dict[str, object]:
@@ -55,5 +56,5 @@ def usage(uptime_s: float) -> dict[str, object]:
 
 def resident_bytes() -> int:
     """Resident memory of this process in bytes."""
-    with open("/proc/self/statm", encoding="ascii") as statm:
-        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    statm = Path("/proc/self/statm").read_text(encoding="ascii")
+    return int(statm.split()[1]) * os.sysconf("SC_PAGE_SIZE")

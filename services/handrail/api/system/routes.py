@@ -47,7 +47,14 @@ UPDATE_STEPS = {
 @router.get("/api/status", response_model=StatusAnswer)
 async def status(request: Request) -> dict[str, object]:
     """Version, platform and search tools. Public, and free of secrets."""
-    return {"success": True, "version": __version__, "running": True, **static_facts(), "searchTools": search_tools(), "ragAvailable": False}
+    return {
+        "success": True,
+        "version": __version__,
+        "running": True,
+        **static_facts(),
+        "searchTools": search_tools(),
+        "ragAvailable": False,
+    }
 
 
 @router.get("/api/status/detail", response_model=DetailAnswer)

@@ -12,6 +12,8 @@ from handrail.api.http import WireBody
 
 
 class StatusAnswer(BaseModel):
+    """Answer of GET /api/status."""
+
     success: Literal[True]
     version: str
     running: Literal[True]
@@ -24,6 +26,8 @@ class StatusAnswer(BaseModel):
 
 
 class RunningProcess(BaseModel, extra="allow"):
+    """One running command; times in ms."""
+
     execId: str
     pid: int
     command: str
@@ -32,6 +36,8 @@ class RunningProcess(BaseModel, extra="allow"):
 
 
 class DetailAnswer(BaseModel, extra="allow"):
+    """Answer of GET /api/status/detail."""
+
     success: Literal[True]
     version: str
     pairCodeTTL: int
@@ -45,16 +51,22 @@ class DetailAnswer(BaseModel, extra="allow"):
 
 
 class HeartbeatAnswer(BaseModel):
+    """`time` in ms since the epoch."""
+
     success: Literal[True]
     time: int
 
 
 class MessageAnswer(BaseModel):
+    """A sentence in the caller's language."""
+
     success: bool
     message: str
 
 
 class UpdateAnswer(BaseModel):
+    """How to update; nothing was done."""
+
     success: bool
     error: str
     current: str
@@ -62,14 +74,20 @@ class UpdateAnswer(BaseModel):
 
 
 class WorkdirBody(WireBody):
+    """An absolute directory; `~` is expanded."""
+
     workdir: str = Field(min_length=1, max_length=4096)
 
 
 class PathBody(WireBody):
+    """An absolute directory."""
+
     path: str = Field(min_length=1, max_length=4096)
 
 
 class WorkdirAnswer(BaseModel):
+    """The workspace's directories now."""
+
     success: Literal[True]
     workdir: str
     allowedPaths: list[str]
@@ -77,15 +95,21 @@ class WorkdirAnswer(BaseModel):
 
 
 class AllowedPathsAnswer(BaseModel):
+    """The directories that are allowed now."""
+
     success: Literal[True]
     allowedPaths: list[str]
     message: str
 
 
 class HealthAnswer(BaseModel):
+    """Answer of GET /healthz."""
+
     status: str
 
 
 class ReadyAnswer(BaseModel):
+    """State by part."""
+
     status: Literal["ready", "not ready"]
     parts: dict[str, str]

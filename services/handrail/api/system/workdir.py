@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-import stat
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from handrail.api.audit.events import AuditEvent
 from handrail.api.context import Actor, Workspace
@@ -15,7 +15,7 @@ from handrail.contract.errors import Lang
 # never a work root themselves, nor anything that contains them
 SYSTEM = (
     "/", "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/root", "/run", "/sbin", "/sys", "/usr", "/var",
-    "/home", "/opt", "/srv", "/tmp", "/mnt", "/media", "/System", "/Library", "/Users",
+    "/home", "/opt", "/srv", "/tmp", "/mnt", "/media", "/System", "/Library", "/Users",  # noqa: S108 - names to refuse
 )  # fmt: skip
 # nothing below these either
 CLOSED = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/System", "/Library")
@@ -33,10 +33,10 @@ REASONS: dict[str, dict[Lang, str]] = {
 async def change(services: Services, actor: Actor, text: str) -> Workspace:
     """Make `text` the workspace's root; created if absent. Raises BadDirectory (400) or ForbiddenDirectory (403)."""
     path = _absolute(text, actor.lang)
-    check_allowed(path, home=os.path.expanduser("~"), data_dir=str(services.settings.data_dir))
-    real = _make(path, actor.lang)
+    check_allowed(path, home=_home(), data_dir=str(services.settings.data_dir))
+    real = await asyncio.to_thread(_make, path, actor.lang)
     # a link may lead elsewhere: the rule is for what it leads to
-    check_allowed(real, home=os.path.expanduser("~"), data_dir=str(services.settings.data_dir))
+    check_allowed(real, home=_home(), data_dir=str(services.settings.data_dir))
     allowed = tuple(dict.fromkeys((*actor.workspace.allowed_paths, real)))
     return await _save(services, actor, "workdir", root=real, allowed=allowed)
 
@@ -67,10 +67,14 @@ def check_allowed(path: str, *, home: str, data_dir: str) -> None:
         raise ForbiddenDirectory(path=path[:200])
 
 
+def _home() -> str:
+    return str(Path.home())
+
+
 def _absolute(text: str, lang: Lang) -> str:
     if "\0" in text:
         raise BadDirectory(reason=REASONS["not_directory"][lang])
-    expanded = os.path.expanduser(text) if text == "~" or text.startswith("~/") else text
+    expanded = str(Path(text).expanduser()) if text == "~" or text.startswith("~/") else text
     if not expanded.startswith("/"):
         raise BadDirectory(reason=REASONS["relative"][lang])
     return "/" + os.path.normpath(expanded).lstrip("/")
@@ -79,7 +83,7 @@ def _absolute(text: str, lang: Lang) -> str:
 def _make(path: str, lang: Lang) -> str:
     """Create the last component if it is absent; the real path."""
     try:
-        os.mkdir(path, 0o755)
+        Path(path).mkdir(mode=0o755)
     except FileExistsError:
         pass
     except FileNotFoundError as exc:
@@ -87,7 +91,7 @@ def _make(path: str, lang: Lang) -> str:
     except OSError as exc:
         raise BadDirectory(reason=REASONS["not_writable"][lang]) from exc
     real = os.path.realpath(path)
-    if not stat.S_ISDIR(os.stat(real).st_mode):
+    if not Path(real).is_dir():
         raise BadDirectory(reason=REASONS["not_directory"][lang])
     if not os.access(real, os.W_OK | os.X_OK):
         raise BadDirectory(reason=REASONS["not_writable"][lang])
