@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterable
@@ -38,6 +39,14 @@ class Places:
         if not Path(root).is_dir() or not os.access(root, os.R_OK | os.W_OK | os.X_OK):
             raise BadDirectory(detail=f"{root!r} is not a directory that can be written")
         return root
+
+    def grantable(self, roots: Iterable[str]) -> list[str]:
+        """Those of `roots` that a command may write."""
+        found: list[str] = []
+        for root in roots:
+            with contextlib.suppress(BadDirectory):
+                found.append(self.check_root(root))
+        return found
 
     def check_cwd(self, cwd: str, roots: Iterable[str]) -> str:
         """A directory below one of `roots`, links resolved. Raises BadDirectory. The child checks again where it really is."""

@@ -18,6 +18,7 @@ from handrail.contract.tokens import Claims
 from handrail.jail.jailer import Jailer, Session
 from handrail.jail.profile import Job, Profile
 from handrail.kit.clock import Clock
+from handrail.kit.redact import redact
 from handrail.policy import Context
 from handrail.sandbox import judge, sessions
 from handrail.sandbox.environment import Environments
@@ -32,6 +33,7 @@ log = structlog.get_logger("handrail.sandbox")
 BASH = ("/bin/bash", "--noprofile", "--norc", "-c")
 SWEEP_EVERY_S = 30.0
 STOP_WAIT_S = 3.0
+SHOWN = 4096  # characters of a command in a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +94,8 @@ class Sandbox:
         parts = self._parts
         if len(wanted["command"].encode()) > wire.MAX_COMMAND:
             raise CommandTooLong(limit=wire.MAX_COMMAND)
-        for root in (wanted["root"], *wanted["extra_roots"]):
-            parts.places.check_root(root)
-        cwd = parts.places.check_cwd(wanted["cwd"], (wanted["root"], *wanted["extra_roots"]))
+        roots = self._roots(wanted)
+        cwd = parts.places.check_cwd(wanted["cwd"], roots)
         home = parts.places.home_of(claims.ws)
         judge.judge(wanted["command"], Context(cwd, str(home.home), wanted["root"], self._data_dir), claims)
         exec_id = new_exec_id()
@@ -103,7 +104,7 @@ class Sandbox:
             record_id=record_id,
             user_id=claims.sub,
             workspace_id=claims.ws,
-            command=sessions.mask(wanted["command"]),
+            command=redact(wanted["command"][:SHOWN]),
             cwd=cwd,
             timeout_ms=wanted["timeout_ms"],
             mechanism=parts.jailer.mechanism.name,
@@ -114,10 +115,15 @@ class Sandbox:
         parts.commands.reserve(command)
         return command
 
+    def _roots(self, wanted: wire.RunArguments) -> tuple[str, ...]:
+        """The work root (it must do) and those extra roots that may be granted here: missing or protected ones are left out."""
+        places = self._parts.places
+        return (places.check_root(wanted["root"]), *places.grantable(wanted["extra_roots"]))
+
     async def _launch(self, claims: Claims, wanted: wire.RunArguments, command: Command) -> Session:
         parts = self._parts
         home = parts.places.home_of(claims.ws)
-        writable = (wanted["root"], *wanted["extra_roots"], str(home.home), str(home.tmp))
+        writable = (*self._roots(wanted), str(home.home), str(home.tmp))
         job = Job(
             argv=(*BASH, wanted["command"]),
             env=parts.environments.build(home, command.cwd, writable),

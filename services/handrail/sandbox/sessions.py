@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,17 +17,7 @@ from handrail.sandbox.errors import TooManyCommands, UnknownProcess
 
 KEEP_ENDED_S = 600.0  # an ended command can be read this long
 KEEP_ENDED = 64  # ... as long as it is among so many newest of its user
-SECRET = re.compile(
-    r"(?i)((?:api[_-]?key|token|secret|passw(?:or)?d|authorization|bearer)[\w-]{0,32}[=: ]{1,3}(?:bearer )?)"
-    r"(\"[^\"]*\"|'[^']*'|[^\s\"']+)"
-    r"|(://[^/\s:@]+:)[^@\s/]+(?=@)"
-)
 _REASONS: dict[str, wire.State] = {"stop": "cancelled", "orphaned": "cancelled", "timeout": "timed_out", "lost": "lost"}
-
-
-def mask(command: str) -> str:
-    """The command with what looks like a secret replaced: lists and logs show this."""
-    return SECRET.sub(lambda match: (match[1] or match[3]) + "***", command[:4096])
 
 
 @dataclass(slots=True)
