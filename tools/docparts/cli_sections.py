@@ -9,29 +9,33 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import click
+import typer
 import typer.main
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+
+Command = TyperCommand | TyperGroup
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def root() -> click.Group:
+def root() -> TyperGroup:
     """The `handrail` command."""
     app = importlib.import_module("handrail.cli.app").app
     command = typer.main.get_command(app)
-    if not isinstance(command, click.Group):
+    if not isinstance(command, TyperGroup):
         raise TypeError("handrail is a group of commands")
     return command
 
 
-def walk(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+def walk(command: Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Command]]:
     """Every command below `command` that is not hidden, groups before what they hold."""
     if command.hidden:
         return
     yield path, command
-    if isinstance(command, click.Group):
+    if isinstance(command, TyperGroup):
         for name, child in command.commands.items():
-            yield from walk(child, (*path, name))
+            if isinstance(child, TyperCommand | TyperGroup):
+                yield from walk(child, (*path, name))
 
 
 def commands() -> str:
@@ -46,8 +50,8 @@ def sections() -> str:
     return "\n\n".join(_section(path, command) for path, command in walk(root(), ("handrail",)))
 
 
-def _section(path: tuple[str, ...], command: click.Command) -> str:
-    lines = [f"{'#' * min(4, 2 + len(path))} `{' '.join([*path, *_usage(command)])}`", "", _first(command.help)]
+def _section(path: tuple[str, ...], command: Command) -> str:
+    lines = [f"{'#' * min(4, 1 + len(path))} `{' '.join([*path, *_usage(command)])}`", "", _first(command.help)]
     shown = options(command)
     if shown:
         lines += ["", "| option | meaning |", "|---|---|"]
@@ -55,20 +59,27 @@ def _section(path: tuple[str, ...], command: click.Command) -> str:
     return "\n".join(lines)
 
 
-def options(command: click.Command) -> list[click.Option]:
+def options(command: Command) -> list[TyperOption]:
     """The options of a command that are not hidden."""
-    return [parameter for parameter in command.params if isinstance(parameter, click.Option) and not parameter.hidden]
+    return [parameter for parameter in command.params if isinstance(parameter, TyperOption) and not parameter.hidden]
 
 
-def _usage(command: click.Command) -> list[str]:
-    arguments = [parameter for parameter in command.params if isinstance(parameter, click.Argument)]
-    words = [parameter.make_metavar(click.Context(command)) for parameter in arguments]
-    return [*words, "COMMAND"] if isinstance(command, click.Group) else words
+def _usage(command: Command) -> list[str]:
+    arguments = [parameter for parameter in command.params if isinstance(parameter, TyperArgument)]
+    words = [_argument(parameter) for parameter in arguments]
+    return [*words, "COMMAND"] if isinstance(command, TyperGroup) else words
 
 
-def _spelling(option: click.Option) -> str:
+def _argument(argument: TyperArgument) -> str:
+    name = (argument.metavar or argument.name or "").strip("[]").upper() + ("..." if argument.nargs != 1 else "")
+    return name if argument.required else f"[{name}]"
+
+
+def _spelling(option: TyperOption) -> str:
     names = ", ".join([*option.opts, *option.secondary_opts])
-    return names if option.is_flag else f"{names} {option.make_metavar(click.Context(click.Command('x')))}"
+    if option.is_flag:
+        return names
+    return f"{names} {(option.metavar or option.name or 'VALUE').upper()}"
 
 
 def _first(text: str | None) -> str:
