@@ -79,7 +79,7 @@ lint: $(VENV)/.dev ## ruff, pyright, import-linter, house lints, generated docum
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
-	$(BIN)/python -m tools.houselint.run
+	$(BIN)/python -m tools.houselint
 	$(BIN)/python -m tools.gendocs --check
 
 packages:
