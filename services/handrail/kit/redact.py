@@ -12,13 +12,15 @@ _NAME = rf"[\w.-]*(?:{_WORDS}|pwd|(?<![a-z])auth(?:key)?)[\w.-]*"
 SECRET_NAME = re.compile(rf"(?i)(?:{_WORDS}|\bpwd\b)")
 HARMLESS_NAMES = frozenset({"token_id", "tokens", "max_tokens", "token_count", "args_sha256"})
 
+_SCHEMES = "(?:basic|bearer|digest|token|negotiate)"
 _VALUE = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'&;,|)}\]]+)"""
 
 # cheap test first: most text has none of these
 HINTS = (
     "pass", "pwd", "secret", "token", "key", "auth", "bearer", "cookie", "credential", "://", "-----begin", "eyj",
-    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "sk_", "rk_", "akia", "asia", "aiza", "xox", "npm_", "pypi-", "hf_", "sg.",
-    " -u", "--user", " -p", "=%", "ya29.", "dop_v1_", "shpat_",
+    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "sk_", "rk-", "rk_", "pk-", "pk_",
+    "akia", "asia", "aiza", "xox", "npm_", "pypi-", "hf_", "sg.", "ya29.", "dop_v1_", "shpat_",
+    "-u", "--user", " -p", "-cli", "identified",
 )  # fmt: skip
 
 RULES: tuple[tuple[re.Pattern[str], str], ...] = (
@@ -27,9 +29,9 @@ RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     # scheme://user:password@host and scheme://token@host
     (re.compile(r"(?i)\b([a-z][a-z0-9+.-]{1,20}://)[^\s/@'\"]+@"), rf"\1{HIDDEN}@"),
     # Authorization: Basic x, Proxy-Authorization: Bearer x
-    (re.compile(r"(?i)\b((?:proxy-)?authorization[\"']?\s*[:=]\s*[\"']?)(?:(basic|bearer|digest|token|negotiate)\s+)?[^\s\"',;]+"), rf"\1{HIDDEN}"),
+    (re.compile(rf"(?i)\b((?:proxy-)?authorization[\"']?\s*[:=]\s*[\"']?)(?:{_SCHEMES}\s+)?[^\s\"',;]+"), rf"\1{HIDDEN}"),
     (re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}"), rf"\1 {HIDDEN}"),
-    # Cookie: a=b; c=d
+    # a Cookie header up to its end
     (re.compile(r"(?i)\b((?:set-)?cookie\s*:\s*)[^\"'\r\n]+"), rf"\1{HIDDEN}"),
     # name=value, name: value, "name": "value", ?token=value
     (re.compile(rf"(?i)(?<![\w.-])({_NAME}[\"']?\s*(?:=|:|%3d)\s*)(?!\s)(?:{re.escape(HIDDEN)}|{_VALUE})"), rf"\1{HIDDEN}"),
@@ -38,6 +40,8 @@ RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     # curl -u user:password, wget --user=user:password
     (re.compile(r"(?i)((?:^|\s)(?:-u|--user|--proxy-user)[ =]?)([^\s:'\"]+):[^\s'\"]+"), rf"\1\2:{HIDDEN}"),
     (re.compile(r"(?i)((?:^|\s)(?:-u|--user|--proxy-user)[ =]?[\"'])([^\s:'\"]+):[^'\"]+"), rf"\1\2:{HIDDEN}"),
+    # SQL: password 'x', identified by 'x'
+    (re.compile(r"(?i)\b((?:password|identified\s+by)\s+)(?:'[^']*'|\"[^\"]*\")"), rf"\1{HIDDEN}"),
     # sshpass -p x, mysql -px, redis-cli -a x
     (re.compile(r"(?i)\b(sshpass\s+-p\s*)\S+"), rf"\1{HIDDEN}"),
     (re.compile(r"(?i)\b((?:mysql|mysqldump|mysqladmin|mariadb)\b[^|;&\n]*?\s-p)[^\s-]\S*"), rf"\1{HIDDEN}"),
@@ -49,7 +53,8 @@ RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), HIDDEN),
     (re.compile(r"\bAIza[A-Za-z0-9_-]{30,}"), HIDDEN),
     (re.compile(r"\bxox[abeoprs]-[A-Za-z0-9-]{8,}"), HIDDEN),
-    (re.compile(r"\b(?:npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|hf_[A-Za-z0-9]{20,}|SG\.[\w-]{16,}\.[\w-]{16,}|ya29\.[\w-]{20,})"), HIDDEN),
+    (re.compile(r"\b(?:npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|hf_[A-Za-z0-9]{20,})"), HIDDEN),
+    (re.compile(r"\b(?:SG\.[\w-]{16,}\.[\w-]{16,}|ya29\.[\w-]{20,})"), HIDDEN),
     (re.compile(r"\b(?:dop_v1_[a-f0-9]{32,}|shpat_[a-fA-F0-9]{24,})"), HIDDEN),
 )  # fmt: skip
 
@@ -57,8 +62,13 @@ RULES: tuple[tuple[re.Pattern[str], str], ...] = (
 def redact(text: str) -> str:
     """`text` without the secrets that can be recognised in it. Linear in its length."""
     lowered = text.lower()
-    if not any(hint in lowered for hint in HINTS):
-        return text
+    for hint in HINTS:
+        if hint in lowered:
+            return _apply(text)
+    return text
+
+
+def _apply(text: str) -> str:
     for pattern, replacement in RULES:
         text = pattern.sub(replacement, text)
     return text

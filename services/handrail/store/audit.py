@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -37,7 +38,12 @@ class Filter:
 
 
 class Appender:
-    """One writer's own connection. Not pooled: it is bound to the writer for its whole life, and opens nothing else."""
+    """One writer's own connection. Not pooled: it is bound to the writer for its whole life, and opens nothing else.
+
+    `append` commits without waiting for the disk: other sessions see the rows at once, and the writer's journal holds them
+    until `position` and `flushed` say that Postgres has them on disk. A server that crashes in between breaks the
+    connection, so that the writer appends them again.
+    """
 
     def __init__(self, url: str, writer: str) -> None:
         self._url = url
@@ -51,26 +57,48 @@ class Appender:
         await self._execute(SQL["append"], {"batch": batch.decode()})
 
     async def append_checkpoint(self, values: Mapping[str, object]) -> None:
-        """Commit one checkpoint. Raises StoreUnavailable."""
-        await self._execute(SQL["append_checkpoint"], {**values, "heads": as_jsonb(values["heads"])})
+        """Commit one checkpoint to disk, and with it everything before it. Raises StoreUnavailable."""
+        async with self._lock, self._working() as connection:
+            await connection.execute(SQL["wait_for_disk"])
+            await connection.execute(SQL["append_checkpoint"], {**values, "heads": as_jsonb(values["heads"])})
+            await connection.execute(SQL["do_not_wait"])
+
+    async def position(self) -> str:
+        """Where the log of the server is now: everything appended so far lies before it. Raises StoreUnavailable."""
+        return str(await self._ask(SQL["position"], {}))
+
+    async def flushed(self, position: str) -> bool:
+        """Whether everything before `position` is on disk. Raises StoreUnavailable."""
+        return bool(await self._ask(SQL["flushed"], {"position": position}))
 
     async def close(self) -> None:
         async with self._lock:
             await self._drop()
 
     async def _execute(self, statement: bytes, values: Mapping[str, object]) -> None:
-        async with self._lock:
-            try:
-                if self._connection is None:
-                    self._connection = await connect(self._url, name=f"handrail-audit-{self._writer}")
-                    await session.bind_writer(self._connection, self._writer)
-                await self._connection.execute(statement, values, prepare=True)
-            except (Error, OSError) as exc:
-                await self._drop()
-                raise StoreUnavailable from exc
-            except BaseException:
-                await self._drop()  # cancelled half way: the protocol state is unknown
-                raise
+        async with self._lock, self._working() as connection:
+            await connection.execute(statement, values, prepare=True)
+
+    async def _ask(self, statement: bytes, values: Mapping[str, object]) -> object:
+        async with self._lock, self._working() as connection:
+            row = await one(connection, statement, values)
+        return row["answer"] if row else None
+
+    @asynccontextmanager
+    async def _working(self) -> AsyncGenerator[Connection]:
+        """The connection, made when there is none. Whatever goes wrong on it ends it."""
+        try:
+            if self._connection is None:
+                self._connection = await connect(self._url, name=f"handrail-audit-{self._writer}")
+                await session.bind_writer(self._connection, self._writer)
+                await self._connection.execute(SQL["do_not_wait"])
+            yield self._connection
+        except (Error, OSError) as exc:
+            await self._drop()
+            raise StoreUnavailable from exc
+        except BaseException:
+            await self._drop()  # cancelled half way: the state of the protocol is unknown
+            raise
 
     async def _drop(self) -> None:
         connection, self._connection = self._connection, None

@@ -56,7 +56,7 @@ async def open_pool(url: str, *, name: str, min_size: int = 1, max_size: int = 8
 async def connect(url: str, *, name: str, autocommit: bool = True) -> Connection:
     """One connection outside any pool. Raises psycopg.Error."""
     conninfo = make_conninfo(url, application_name=name, **KEEPALIVE)
-    return await AsyncConnection.connect(conninfo, row_factory=dict_row, autocommit=autocommit)
+    return await AsyncConnection[DictRow].connect(conninfo, row_factory=dict_row, autocommit=autocommit)
 
 
 async def _check(connection: Connection) -> None:

@@ -46,7 +46,7 @@ class Channel:
     """Publishes and receives. `on_news` and `on_state` are called in the event loop and must not block."""
 
     def __init__(self, redis: Redis, *, on_news: Callable[[News], None], on_state: Callable[[bool], None]) -> None:
-        self._redis = redis
+        self._redis = cast("Any", redis)  # redis-py types its commands in part only
         self._on_news = on_news
         self._on_state = on_state
         self._me = secrets.token_hex(6)
@@ -99,7 +99,8 @@ class Channel:
             await asyncio.sleep(RETRY_S)
 
     async def _listen(self) -> None:
-        async with self._redis.pubsub() as pubsub:
+        pubsub = self._redis.pubsub()
+        async with pubsub:
             await pubsub.subscribe(CHANNEL)
             heard = pinged = SYSTEM.monotonic()
             while True:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, cast, get_args
 
 from handrail.api.audit.events import AuditEvent, Category, Level
@@ -31,15 +32,15 @@ def fields_of(event: AuditEvent, now: float) -> dict[str, Any]:
     return {
         "ts": timestamp(now),
         "category": event.category,
-        "action": text(event.action),
+        "action": _plain(event.action),
         "level": event.level,
         "user_id": _uuid(event.user_id),
         "device_id": _uuid(event.device_id),
         "workspace_id": _uuid(event.workspace_id),
-        "peer": text(event.peer),
-        "request_id": text(event.request_id),
-        "tool": text(event.tool),
-        "token_id": text(event.token_id),
+        "peer": _plain(event.peer),
+        "request_id": _plain(event.request_id),
+        "tool": _plain(event.tool),
+        "token_id": _plain(event.token_id),
         "details": _object(event.details, MAX_DEPTH),
     }
 
@@ -61,15 +62,23 @@ def timestamp(now: float) -> str:
 
 def text(value: str) -> str:
     """Storable in Postgres and in JSON, without secrets, at most MAX_TEXT characters and a mark of what was cut."""
-    if not value.isascii():
-        # lone surrogates (bytes of a file name that are no UTF-8) become visible escapes
-        value = value.encode("utf-8", "backslashreplace").decode()
-    if "\0" in value:
-        value = value.replace("\0", "\\0")
+    value = _storable(value)
     if len(value) <= MAX_TEXT:
         return redact(value)
     shown = redact(value[:SCAN_TEXT])[:MAX_TEXT]
     return f"{shown}...(+{len(value) - len(shown)})"
+
+
+def _storable(value: str) -> str:
+    if not value.isascii():
+        # lone surrogates (bytes of a file name that are no UTF-8) become visible escapes
+        value = value.encode("utf-8", "backslashreplace").decode()
+    return value.replace("\0", "\\0") if "\0" in value else value
+
+
+def _plain(value: str) -> str:
+    """A short text of our own making: nothing to hide in it."""
+    return value if value.isascii() and len(value) <= MAX_TEXT and "\0" not in value else text(value)
 
 
 def _value(value: object, depth: int) -> object:
@@ -98,15 +107,19 @@ def _object(value: Mapping[Any, object], depth: int) -> dict[str, object]:
         if index == MAX_ITEMS:
             out["..."] = f"(+{len(value) - MAX_ITEMS})"
             break
-        name = _name(key)
-        out[name] = HIDDEN if is_secret_name(name) and isinstance(item, str) and item else _value(item, depth - 1)
+        name, secret = _name(str(key)[:SCAN_TEXT])
+        out[name] = HIDDEN if secret and isinstance(item, str) and item else _value(item, depth - 1)
     return out
 
 
-def _name(key: object) -> str:
-    name = text(str(key))[:MAX_NAME]
+@lru_cache(maxsize=1024)
+def _name(key: str) -> tuple[str, bool]:
+    """The name of a field, and whether its value is a secret as a whole."""
+    name = text(key)[:MAX_NAME]
     # RFC 8785 sorts keys by UTF-16 units, orjson by code points
-    return name if name.isascii() or all(ord(char) < SURROGATES for char in name) else name.encode("ascii", "backslashreplace").decode()
+    if not all(ord(char) < SURROGATES for char in name):
+        name = name.encode("ascii", "backslashreplace").decode()
+    return name, is_secret_name(key)
 
 
 def _float(value: float) -> object:

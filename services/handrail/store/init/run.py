@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
@@ -85,7 +86,7 @@ def _write_urls(vault: Vault, plan: Plan, urls: dict[str, str]) -> bool:
 
 
 async def _ping(url: str) -> None:
-    client = Redis.from_url(url, socket_connect_timeout=2, socket_timeout=2)
+    client = cast("Any", Redis).from_url(url, socket_connect_timeout=2, socket_timeout=2)  # redis-py types it in part only
     try:
         for attempt in range(REDIS_TRIES):
             try:

@@ -10,6 +10,19 @@ from jsonb_to_recordset(%(batch)s::jsonb) as r(
   peer text, request_id text, tool text, token_id text, details jsonb, prev text, hash text)
 on conflict (writer, seq) do nothing;
 
+-- name: do_not_wait
+-- Commit at once; the writer's journal is the durable copy until the server's log is on disk.
+set synchronous_commit = off;
+
+-- name: wait_for_disk
+set synchronous_commit = on;
+
+-- name: position
+select pg_current_wal_insert_lsn()::text as answer;
+
+-- name: flushed
+select pg_current_wal_flush_lsn() >= %(position)s::pg_lsn as answer;
+
 -- name: append_checkpoint
 insert into audit_checkpoints (writer, number, at, heads, prev, hash, kid, signature)
 values (%(writer)s, %(number)s, %(at)s::timestamptz, %(heads)s, decode(%(prev)s, 'hex'), decode(%(hash)s, 'hex'), %(kid)s, %(signature)s)
