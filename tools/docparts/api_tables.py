@@ -27,9 +27,10 @@ def admin_routes() -> Iterator[APIRoute]:
         yield from (route for route in router.routes if isinstance(route, APIRoute))
 
 
-def sockets(app: FastAPI) -> list[APIWebSocketRoute]:
+def sockets() -> list[APIWebSocketRoute]:
     """WebSocket routes, which OpenAPI does not know."""
-    return [route for route in app.routes if isinstance(route, APIWebSocketRoute)]
+    routers = importlib.import_module("handrail.api.app").PUBLIC
+    return [route for router in routers for route in router.routes if isinstance(route, APIWebSocketRoute)]
 
 
 def routes() -> str:
@@ -43,7 +44,7 @@ def routes() -> str:
             token = "no" if is_public(method.upper(), path) else "yes"
             cells = (f"`{method.upper()} {path}`", token, _takes(operation, document), _gives(operation, document), _says(operation))
             rows.append(f"| {' | '.join(cells)} |")
-    rows += [f"| `WS {route.path}` | yes | | frames (JSON text) | {_clean(route.endpoint.__doc__)} |" for route in sockets(app)]
+    rows += [f"| `WS {route.path}` | yes | | frames (JSON text) | {_clean(route.endpoint.__doc__)} |" for route in sockets()]
     return "\n".join(rows)
 
 

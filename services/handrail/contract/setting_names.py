@@ -104,23 +104,6 @@ SETTINGS: tuple[Setting, ...] = (
         "human：必须由人批准，客户端的 force 无效。policy：force 视为用户同意。",
     ),
     Setting(
-        "HANDRAIL_RATE_LIMIT", "60000", ("api",), "Requests a minute of one device; 0 = no limit.", "单个设备每分钟请求数上限；0 表示不限。"
-    ),
-    Setting(
-        "HANDRAIL_ANONYMOUS_RATE_LIMIT",
-        "1200",
-        ("api",),
-        "Requests a minute of one address without a token.",
-        "单个地址每分钟无令牌请求数上限。",
-    ),
-    Setting(
-        "HANDRAIL_FAILURE_RATE_LIMIT",
-        "60",
-        ("api",),
-        "Failed authentications a minute of one address before it gets 429.",
-        "单个地址每分钟认证失败次数上限，超过后返回 429。",
-    ),
-    Setting(
         "HANDRAIL_RATE_LIMIT", "60000", ("api",), "Requests a minute of one device, 0 = no limit.", "单个设备每分钟请求上限，0 为不限。"
     ),
     Setting(
@@ -167,7 +150,9 @@ SETTINGS: tuple[Setting, ...] = (
         "Memory limit of one process of a command in MiB, 0 = three quarters of the machine's.",
         "命令单个进程的内存上限（MiB），0 为机器内存的四分之三。",
     ),
-    Setting("HANDRAIL_SANDBOX_FILE_SIZE", "4096", ("sandbox",), "Largest file a command may write, in MiB.", "命令可写入的单个文件上限（MiB）。"),
+    Setting(
+        "HANDRAIL_SANDBOX_FILE_SIZE", "4096", ("sandbox",), "Largest file a command may write, in MiB.", "命令可写入的单个文件上限（MiB）。"
+    ),
     Setting("HANDRAIL_ADMIN_SOCKET", "<run>/admin.sock", ("cli", "api"), "Socket of the command line.", "命令行管理套接字。"),
     Setting("HANDRAIL_WORKER_CONCURRENCY", "2", ("worker",), "Tasks that one worker runs at once.", "单个 worker 并发任务数。"),
     Setting(

@@ -12,7 +12,12 @@ STOPS = frozenset({"/api/shutdown", "/api/agent/restart"})
 # the whole list of what needs no token; api/edge/public.py must say the same
 PUBLIC_API = frozenset({("POST", "/api/pair"), ("GET", "/api/status"), ("POST", "/api/shutdown"), ("GET", "/healthz"), ("GET", "/readyz")})
 PUBLIC_PAGES = frozenset({("GET", "/"), ("GET", "/docs"), ("GET", "/openapi.json"), ("GET", "/favicon.ico")})
-SAMPLES = {"execId": "0123456789abcdef", "name": "Read", "id": "00000000-0000-4000-8000-000000000000"}
+SAMPLES = {
+    "execId": "0123456789abcdef",
+    "name": "Read",
+    "device_id": "00000000-0000-4000-8000-000000000000",
+    "id": "00000000-0000-4000-8000-000000000000",
+}
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def check(answer: httpx.Response, *, lang: str = "en") -> None:
     assert 400 <= answer.status_code < 500, (answer.status_code, answer.text[:500])
     body = answer.json()
     assert body["success"] is False
-    assert re.fullmatch(r"[a-z_]+(\.[a-z0-9_]+)*", body["code"]), body
+    assert re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)*", body["code"]), body
     assert body["status"] == answer.status_code
     assert body["error"].strip()
     assert bool(CJK.search(body["error"])) == (lang == "zh"), body["error"]

@@ -41,7 +41,7 @@ def stranger(handrail: Running) -> Generator[Client]:
     """A device of a second user in a workspace of that user's own."""
     root = handrail.workdir / "stranger"
     command(handrail, "user", "add", "stranger")
-    command(handrail, "workspace", "add", "strangers", "--root", str(root), "--owner", "stranger")
+    command(handrail, "workspace", "add", "strangers", str(root), "--owner", "stranger")
     code = command(handrail, "paircode", "--user", "stranger")["code"]
     with Client(handrail.url) as client:
         client.pair(code, "stranger")

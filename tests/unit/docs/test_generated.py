@@ -65,7 +65,7 @@ def test_every_route_is_documented() -> None:
     routes = [(method.upper(), path, operation) for path, methods in document["paths"].items() for method, operation in methods.items()]
     assert [f"{method} {path}" for method, path, _ in routes if f"| `{method} {path}` |" not in page] == []
     assert [f"{method} {path}" for method, path, operation in routes if not operation.get("description")] == []
-    sockets = api_tables.sockets(api_tables.public())
+    sockets = api_tables.sockets()
     assert sockets, "the output stream is a WebSocket"
     assert [route.path for route in sockets if f"| `WS {route.path}` |" not in page] == []
 
