@@ -31,14 +31,14 @@ NOT_IN_DETAILS = frozenset(
 def tell(url: str, code: str, console: Console) -> bool:
     """Every step in order, each printed; False at the first that fails."""
     with Client(url) as client:
-        tale = Tale(client, code, lambda text: console.print(f"    {escape(text)}", highlight=False))
+        tale = Tale(client, code, lambda text: console.print(f"    {escape(text)}", highlight=False, soft_wrap=True))
         for number, (title, step) in enumerate(STEPS, 1):
             console.print(f"[bold]{number:2}. {title}[/bold]")
             begun = time.perf_counter()
             try:
                 step(tale)
             except (StepFailed, WireError, httpx.HTTPError, OSError, KeyError, TimeoutError) as exc:
-                console.print(f"    [red]failed:[/red] {escape(repr(exc))}", highlight=False)
+                console.print(f"    [red]failed:[/red] {escape(repr(exc))}", highlight=False, soft_wrap=True)
                 return False
             console.print(f"    [green]ok[/green] {1000 * (time.perf_counter() - begun):.0f} ms")
         show_audit(tale.facts["audit"], console)
