@@ -39,22 +39,21 @@ class Admin:
 
     def call(self, method: str, path: str, body: dict[str, object] | None = None, timeout_s: float = TIMEOUT_S) -> dict[str, object]:
         """One request. Raises NotRunning, NoAnswer, ServiceAnswered (the service's own words)."""
-        with SyncClient(Target("api", socket=str(self.socket))) as http:
-            try:
-                answer = http.call(method, path, body or {}, headers={"Accept-Language": say.lang()}, timeout_s=timeout_s)
-            except ServiceUnavailable as exc:
-                if not self.socket.exists() and pidfile.running(self.data / "handrail.pid") is None:
-                    raise NotRunning(data=self.data) from exc
-                raise NoAnswer(detail=type(exc.__cause__).__name__) from exc
+        http = SyncClient(Target("api", socket=str(self.socket)))
+        try:
+            answer = http.call(method, path, body or {}, headers={"Accept-Language": say.lang()}, timeout_s=timeout_s)
+        except ServiceUnavailable as exc:
+            if not self.socket.exists() and pidfile.running(self.data / "handrail.pid") is None:
+                raise NotRunning(data=self.data) from exc
+            raise NoAnswer(detail=type(exc.__cause__).__name__) from exc
         return _read(answer)
 
     def is_ready(self) -> bool:
         """Whether GET /readyz answers 200."""
-        with SyncClient(Target("api", socket=str(self.socket))) as http:
-            try:
-                return http.call("GET", "/readyz", timeout_s=READY_TIMEOUT_S).status == OK
-            except ServiceUnavailable:
-                return False
+        try:
+            return SyncClient(Target("api", socket=str(self.socket))).call("GET", "/readyz", timeout_s=READY_TIMEOUT_S).status == OK
+        except ServiceUnavailable:
+            return False
 
 
 def admin(data: str | None) -> Admin:

@@ -28,15 +28,14 @@ def register(app: typer.Typer) -> None:
 
 def verify(as_json: AsJson = False, data: Data = None) -> None:
     """0 when whole, 20 when a row is missing or was changed."""
-    answer = client.admin(data).call("GET", "/admin/audit/verify", timeout_s=VERIFY_TIMEOUT_S)
+    answer = client.admin(data).call("POST", "/admin/audit/verify", timeout_s=VERIFY_TIMEOUT_S)
     whole = answer.get("ok") is True
     if as_json:
         say.data(answer)
     else:
-        problems = cast("list[object]", answer.get("problems") or [])
-        say.out(
-            t(f"whole: {answer.get('rows', 0)} rows", f"完整：{answer.get('rows', 0)} 条记录") if whole else t("BROKEN", "审计链已损坏")
-        )
-        for problem in problems:
-            say.out(f"  {problem}")
+        counts = f"{answer.get('rows', 0)} / {answer.get('writers', 0)} / {answer.get('checkpoints', 0)}"
+        verdict = t("whole", "完整") if whole else t("BROKEN", "已损坏")
+        say.out(t(f"{verdict}: {counts} (rows / writers / checkpoints)", f"{verdict}：{counts}（记录 / 写入者 / 检查点）"))
+        for problem in cast("list[dict[str, object]]", answer.get("problems") or []):
+            say.out(f"  {problem.get('kind')} {problem.get('record')}: {problem.get('detail')}")
     raise typer.Exit(0 if whole else EXIT_BROKEN)

@@ -20,7 +20,7 @@ from handrail.kit.canonical import StrictJsonError, loads
 CHUNK = 65536
 POLL_S = 0.25
 SERVICES = ("supervisor", "api", "sandbox", "worker", "beat", "init", "postgres", "valkey")
-HIDDEN = frozenset({"timestamp", "level", "category", "action"})
+HIDDEN = frozenset({"timestamp", "level", "category", "action", "id"})
 
 Lines = Annotated[int, typer.Option("--lines", "-n", min=0, max=100_000, help=t("How many of the last lines.", "显示最后多少行。"))]
 Follow = Annotated[bool, typer.Option("--follow", "-f", help=t("Go on with new lines.", "持续显示新行。"))]
@@ -64,7 +64,7 @@ def logs(
 
 def _files(folder: Path, service: str | None) -> dict[Path, int]:
     """Path -> bytes read so far, oldest first."""
-    names = [folder / f"{service}.log"] if service else sorted(folder.glob("*.jsonl"))
+    names = [folder / f"{service}.log"] if service else sorted(folder.glob("agent-*.log*"))
     return {path: path.stat().st_size for path in names if path.exists()}
 
 
