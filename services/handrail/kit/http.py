@@ -1,18 +1,19 @@
 """The one HTTP client: to our own services over a Unix socket or loopback. Nothing else of ours opens a connection.
 
-Bodies are JSON. Async for the api (own few lines: it is on the way of every command), sync for the command line
-(httpcore); both keep connections open, both bounded in time and in size.
+Bodies are JSON. Async for the api (own few lines: it is on the way of every command), sync for the command line;
+both bounded in time and in size. The standard library is enough: a general client costs a millisecond a call.
 """
 
 from __future__ import annotations
 
 import asyncio
+import http.client
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-import httpcore
 import orjson
 
 from handrail.contract.errors import ServiceUnavailable
@@ -51,31 +52,22 @@ class Target:
         if not self.socket and self.host not in LOOPBACK:
             raise ValueError("only Unix sockets and loopback are reached from here")
 
-    def url(self, path: str) -> str:
-        """The address of `path`, which must start with a slash."""
-        if not path.startswith("/"):
-            raise ValueError("path must start with /")
+    @property
+    def authority(self) -> str:
+        """The value of the Host header."""
         if self.socket:
-            return f"http://localhost{path}"
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}{path}"
+            return "localhost"
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def _request(target: Target, path: str, body: object, headers: Mapping[str, str] | None) -> tuple[str, list[tuple[str, str]], bytes]:
+def _request(target: Target, path: str, body: object, headers: Mapping[str, str] | None) -> tuple[list[tuple[str, str]], bytes]:
+    """Headers and content. Raises ValueError for what would break out of the request line or a header."""
     content = b"" if body is None else orjson.dumps(body)
-    sent = [("Host", "localhost"), ("Content-Type", "application/json"), ("Content-Length", str(len(content)))]
-    if not target.socket:
-        host = f"[{target.host}]" if ":" in target.host else target.host
-        sent[0] = ("Host", f"{host}:{target.port}")
-    return target.url(path), [*sent, *(headers or {}).items()], content
-
-
-def _times(timeout_s: float) -> dict[str, object]:
-    return {"timeout": {"connect": CONNECT_S, "read": timeout_s, "write": timeout_s, "pool": timeout_s}}
-
-
-def _headers(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in raw}
+    sent = [("Host", target.authority), ("Content-Type", "application/json"), ("Content-Length", str(len(content)))]
+    sent += list((headers or {}).items())
+    if not path.startswith("/") or not path.isprintable() or " " in path or not all((name + value).isprintable() for name, value in sent):
+        raise ValueError("not a path or header that can be sent")
+    return sent, content
 
 
 class Client:
@@ -93,7 +85,7 @@ class Client:
         self, method: str, path: str, body: object = None, *, headers: Mapping[str, str] | None = None, timeout_s: float = 30.0
     ) -> Answer:
         """One request. Raises ServiceUnavailable when the service cannot be reached, does not answer in time or answers too much."""
-        _url, sent, content = _request(self._target, path, body, headers)
+        sent, content = _request(self._target, path, body, headers)
         head = f"{method} {path} HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in sent) + "\r\n"
         try:
             async with asyncio.timeout(timeout_s):
@@ -178,36 +170,46 @@ class _Connection:
 
 
 class SyncClient:
-    """The same for code without an event loop."""
+    """The same for code without an event loop: one connection a call. Safe to share between threads."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        self._pool = httpcore.ConnectionPool(uds=target.socket or None, max_connections=4, keepalive_expiry=KEEP_ALIVE_S, retries=1)
 
     def call(
         self, method: str, path: str, body: object = None, *, headers: Mapping[str, str] | None = None, timeout_s: float = 30.0
     ) -> Answer:
-        """One request. Raises ServiceUnavailable as `Client.call` does."""
-        url, sent, content = _request(self._target, path, body, headers)
+        """One request. Raises ServiceUnavailable as `Client.call` does; `timeout_s` is for each wait."""
+        sent, content = _request(self._target, path, body, headers)
+        connection = _SyncConnection(self._target, timeout_s)
         try:
-            with self._pool.stream(method, url, headers=sent, content=content, extensions=_times(timeout_s)) as response:
-                parts: list[bytes] = []
-                size = 0
-                for part in response.iter_stream():
-                    size += len(part)
-                    if size > MAX_ANSWER:
-                        raise ServiceUnavailable(service=self._target.name)
-                    parts.append(part)
-                return Answer(response.status, _headers(response.headers), b"".join(parts))
-        except (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError, OSError) as exc:
+            connection.request(method, path, content, dict([*sent, ("Connection", "close")]))
+            response = connection.getresponse()
+            raw = response.read(MAX_ANSWER + 1)
+            if len(raw) > MAX_ANSWER:
+                raise ServiceUnavailable(service=self._target.name)
+            return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, raw)
+        except (OSError, http.client.HTTPException) as exc:
             raise ServiceUnavailable(service=self._target.name) from exc
+        finally:
+            connection.close()
 
-    def close(self) -> None:
-        """Close every connection."""
-        self._pool.close()
 
-    def __enter__(self) -> Self:
-        return self
+class _SyncConnection(http.client.HTTPConnection):
+    """A connection to a target that may be a Unix socket."""
 
-    def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
+    def __init__(self, target: Target, timeout_s: float) -> None:
+        super().__init__("localhost" if target.socket else target.host, target.port or None, timeout=timeout_s)
+        self._unix = target.socket
+
+    def connect(self) -> None:
+        if not self._unix:
+            super().connect()
+            return
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            sock.settimeout(self.timeout)
+            sock.connect(self._unix)
+        except BaseException:
+            sock.close()
+            raise
+        self.sock = sock
