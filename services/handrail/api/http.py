@@ -72,9 +72,23 @@ class FastRoute(APIRoute):
     def get_route_handler(self) -> Handler:
         fast, model = _plan(self.endpoint)
         if not fast:
-            return super().get_route_handler()
+            ordinary = super().get_route_handler()
+            return ordinary if self.body_field is None else _strict(ordinary)
         self.fast_handler = _handler(self.endpoint, model)
         return self.fast_handler
+
+
+def _strict(handler: Handler) -> Handler:
+    """`handler` behind our own JSON parser: FastAPI's takes duplicate keys, NaN and invalid UTF-8."""
+
+    async def checked(request: Request) -> Response:
+        try:
+            loads(await request.body() or EMPTY_BODY)
+        except StrictJsonError as exc:
+            raise MalformedJson(detail=str(exc)) from exc
+        return await handler(request)
+
+    return checked
 
 
 def _plan(endpoint: Callable[..., Any]) -> tuple[bool, type[BaseModel] | None]:

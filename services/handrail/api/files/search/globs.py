@@ -24,6 +24,8 @@ class Glob:
         parts = [part for part in pattern.split("|") if part] if alternatives else [pattern]
         if not parts or len(parts) > MAX_ALTERNATIVES:
             raise GlobInvalid(reason="empty or too many alternatives")
+        if "\0" in pattern:
+            raise GlobInvalid(reason="a name holds no NUL")
         self._parts, self._ignore_case = parts, ignore_case
         self._names = _compile([p for p in parts if "/" not in p], pattern, ignore_case=ignore_case)
         self._paths = _compile([p.removeprefix("./").lstrip("/") for p in parts if "/" in p], pattern, ignore_case=ignore_case)
