@@ -75,8 +75,10 @@ class Stack:
         return self.compose("logs", "--no-color", "--timestamps", "--tail", str(tail), *services).out
 
     def id(self, service: str) -> str:
-        """Id of the service's container, running or not."""
-        return self.compose("ps", "--all", "--quiet", service).out.strip()
+        """Id of the service's container, running or not. One-off containers of `compose run` are not meant."""
+        labels = {"project": self.project, "service": service, "oneoff": "False"}
+        filters = [part for name, value in labels.items() for part in ("--filter", f"label=com.docker.compose.{name}={value}")]
+        return run(["docker", "ps", "--all", "--quiet", *filters]).out.strip()
 
     def inspect(self, service: str) -> dict[str, Any]:
         return json.loads(run(["docker", "inspect", self.id(service)]).out)[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
 import pytest
@@ -16,9 +16,20 @@ CLOSED = ("worker", "beat", "db", "broker", "sandbox")  # no way out of the stac
 PATIENCE_S = 3
 
 
+def reached(stack: Stack, source: str, targets: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Those of the targets to which a TCP connection from inside the container succeeds, all tried at once.
+
+    bash has /dev/tcp, so no image needs a tool for it. A connection that hangs counts as failed.
+    """
+    tries = [
+        f"(timeout {PATIENCE_S} bash -c 'exec 3<>/dev/tcp/{host}/{port}' 2>/dev/null && echo {host} {port}) &" for host, port in targets
+    ]
+    lines = stack.sh(source, "\n".join([*tries, "wait"])).out.splitlines()
+    return sorted((host, int(port)) for host, port in (line.split() for line in lines))
+
+
 def connects(stack: Stack, source: str, host: str, port: int) -> bool:
-    """Whether a TCP connection from inside the container succeeds. bash has /dev/tcp, so no image needs a tool for it."""
-    return stack.sh(source, f"timeout {PATIENCE_S} bash -c 'exec 3<>/dev/tcp/{host}/{port}'").code == 0
+    return reached(stack, source, [(host, port)]) == [(host, port)]
 
 
 def addresses(stack: Stack, service: str) -> list[str]:
@@ -60,14 +71,14 @@ def test_needed_edges_connect(stack: Stack, source: str, target: str, port: int)
 @pytest.mark.parametrize("source", ["worker", "beat", "db", "broker", "sandbox"])
 def test_nobody_in_the_stack_can_call_the_api(stack: Stack, source: str) -> None:
     assert addresses(stack, "api"), "the api has addresses"
-    reached = [host for host in (*addresses(stack, "api"), "api", "edge.handrail") if connects(stack, source, host, 18910)]
-    assert reached == []
+    assert reached(stack, source, [(host, 18910) for host in (*addresses(stack, "api"), "api", "edge.handrail")]) == []
 
 
 @pytest.mark.req("H13", "P2")
 def test_the_sandbox_reaches_nothing(stack: Stack) -> None:
     targets = [(address, port) for service in DATA for address in addresses(stack, service) for port in (5432, 6379, 18910)]
-    assert [target for target in targets if connects(stack, "sandbox", *target)] == []
+    assert len(targets) > len(DATA)
+    assert reached(stack, "sandbox", targets) == []
 
 
 @pytest.mark.req("H13", "P2")
@@ -93,8 +104,7 @@ def test_closed_zones_cannot_reach_the_host_at_any_of_its_addresses(stack: Stack
         hosts = [*gateways(stack), host_address()]
         with socket.create_connection((host_address(), port), PATIENCE_S):
             pass  # the listener is really there
-        assert [host for host in hosts if connects(stack, source, host, port)] == []
-        assert [host for host in hosts if connects(stack, source, host, stack.port)] == []
+        assert reached(stack, source, [(host, number) for host in hosts for number in (port, stack.port)]) == []
 
 
 @pytest.mark.req("H13", "P2")
