@@ -18,6 +18,7 @@ from tests.demo.embedded import HANDRAIL, Running, environment
 from tests.integration.api.routes import PUBLIC_API, Route, all_routes, is_public
 from tests.support.places import make_workdir
 
+HTTP = httpx.Client(timeout=30, trust_env=False)
 SECRET = "kept-from-others-7f3a"  # content: a path that somebody names comes back in answers and in that user's own audit rows
 WITNESS = "only-the-owner-names-this"
 
@@ -27,7 +28,7 @@ def call(handrail: Running, route: Route, token: str | None, body: bytes = b"{}"
     if token is not None:
         headers["Authorization"] = f"Bearer {token}"
     content = body if route.method != "GET" else b""
-    return httpx.request(route.method, handrail.url + route.url, content=content, headers=headers, timeout=30, trust_env=False)
+    return HTTP.request(route.method, handrail.url + route.url, content=content, headers=headers)
 
 
 def command(handrail: Running, *words: str) -> dict[str, Any]:
