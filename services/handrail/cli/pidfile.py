@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self, cast
@@ -16,6 +17,8 @@ from handrail.jail import procfs, tree
 from handrail.kit.canonical import StrictJsonError, loads
 
 MAX_BYTES = 65536
+TRIES = 5
+STEP_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +51,16 @@ class PidFile:
     @classmethod
     def take(cls, path: Path) -> Self | None:
         """The lock, or None while another process holds it. Raises OSError."""
+        tries = TRIES
         while True:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not _lock(fd, fcntl.LOCK_EX):
                 os.close(fd)
-                return None
+                tries -= 1
+                if tries == 0:
+                    return None
+                time.sleep(STEP_S)  # perhaps only somebody who looks (`is_held`)
+                continue
             # the holder before us may have removed the file between our open and our lock: then we hold a nameless one
             try:
                 current = path.stat(follow_symlinks=False)
@@ -81,7 +87,27 @@ class PidFile:
 def running(path: Path) -> Owner | None:
     """The live instance of this data directory, or None. A stale or damaged file, or a foreign pid, is None."""
     owner = read(path)
-    return owner if owner is not None and owner.alive() else None
+    return owner if owner is not None and owner.alive() and is_held(path) else None
+
+
+def is_held(path: Path) -> bool:
+    """Whether some process holds the lock now."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not _lock(fd, fcntl.LOCK_SH)
+    finally:
+        os.close(fd)
+
+
+def _lock(fd: int, kind: int) -> bool:
+    try:
+        fcntl.flock(fd, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def read(path: Path) -> Owner | None:

@@ -12,7 +12,8 @@ from handrail.cli.pidfile import Owner
 from handrail.jail import procfs, tree
 from handrail.kit.clock import SYSTEM
 
-ASKED_S = 15.0  # the supervisor itself needs less than 10
+ANSWER_S = 3.0  # for its yes
+ASKED_S = 12.0  # for its end; the supervisor itself needs less than 10
 SIGNALLED_S = 12.0
 FORCED_S = 5.0
 STEP_S = 0.05
@@ -24,7 +25,7 @@ def stop(data: Path) -> bool:
     if owner is None:
         raise NotRunning(data=data)
     try:
-        client.Admin(Path(owner.run) / "admin.sock", data).post("/admin/shutdown")
+        client.Admin(Path(owner.run) / "admin.sock", data).call("POST", "/admin/shutdown", timeout_s=ANSWER_S)
     except CliError:
         pass  # not up yet, stuck or already stopping: the signal is for that
     else:

@@ -4,12 +4,29 @@ from __future__ import annotations
 
 import errno
 import socket
+import time
 
 from handrail.cli.errors import CannotListen, PortInUse
+from handrail.kit.clock import SYSTEM
+
+STEP_S = 0.1
 
 
-def check_free(host: str, port: int) -> None:
-    """Bind once and let go. Raises PortInUse or CannotListen."""
+def check_free(host: str, port: int, *, patience_s: float = 0.0) -> None:
+    """Bind once and let go; a port in use is tried again for `patience_s`. Raises PortInUse or CannotListen."""
+    deadline = SYSTEM.monotonic() + patience_s
+    while True:
+        try:
+            _bind(host, port)
+        except PortInUse:
+            if SYSTEM.monotonic() >= deadline:
+                raise
+            time.sleep(STEP_S)
+        else:
+            return
+
+
+def _bind(host: str, port: int) -> None:
     try:
         family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         with socket.socket(family, kind, proto) as probe:

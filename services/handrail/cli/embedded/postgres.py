@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import secrets
 import signal
+import time
 from pathlib import Path
 from urllib.parse import quote
 
 from handrail.cli.embedded import binaries
 from handrail.cli.embedded.layout import Layout, write_private
 from handrail.cli.errors import ComponentFailed
-from handrail.jail import procfs, spawn
+from handrail.jail import procfs, spawn, tree
+from handrail.kit.clock import SYSTEM
 
 SUPERUSER = "postgres"
 PASSWORD_FILE = "postgres_password"  # noqa: S105 - the name of a file
 INITDB_TIMEOUT_S = 120.0
+OLD_SERVER_S = 10.0
+STEP_S = 0.05
 PID_LINE, STATUS_LINE, LINES = 0, 7, 8  # of postmaster.pid (pidfile.h: LOCK_FILE_LINE_PM_STATUS)
 # fast shutdown: TERM would wait for every client to leave
 STOP_SIGNAL = signal.SIGINT
@@ -114,15 +118,29 @@ def is_ready(layout: Layout, pid: int) -> bool:
 
 
 def _clear_stale_lock(path: Path) -> None:
-    """Remove postmaster.pid when its process is no postgres of this directory: pids are reused, above all in containers."""
+    """Remove postmaster.pid when its process is no postgres of this directory: pids are reused, above all in containers.
+
+    One that is (its supervisor was killed just now) is on its way out: it is asked again and waited for.
+    """
+    deadline = SYSTEM.monotonic() + OLD_SERVER_S
+    while (pid := _holder(path)) is not None:
+        stat = procfs.read_stat(pid)
+        if stat is None or SYSTEM.monotonic() > deadline:
+            return
+        tree.send(stat, STOP_SIGNAL)
+        time.sleep(STEP_S)
+    path.unlink(missing_ok=True)
+
+
+def _holder(path: Path) -> int | None:
+    """The postgres of this directory that holds the file, or None."""
     try:
         pid = int(path.read_text(encoding="utf-8", errors="replace").splitlines()[0])
     except (OSError, ValueError, IndexError):
-        return
+        return None
     stat = procfs.read_stat(pid)
-    if stat is not None and stat.state not in ("Z", "X") and str(path.parent).encode() in _cmdline(pid):
-        return
-    path.unlink(missing_ok=True)
+    alive = stat is not None and stat.state not in ("Z", "X")
+    return pid if alive and str(path.parent).encode() in _cmdline(pid) else None
 
 
 def _cmdline(pid: int) -> bytes:

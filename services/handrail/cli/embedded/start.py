@@ -12,16 +12,20 @@ from handrail.cli.embedded.layout import Layout, prepare, run_dir_for
 from handrail.cli.embedded.ports import check_free
 from handrail.cli.errors import AlreadyRunning, DataDirUnusable, WorkRootUnusable
 from handrail.cli.options import Options
-from handrail.cli.pidfile import PidFile, read
+from handrail.cli.pidfile import PidFile, read, running
+
+CRASH_PATIENCE_S = 8.0
 
 
 def preflight(options: Options) -> None:
     """What can be said without creating or changing anything. Raises AlreadyRunning, PortInUse, CannotListen."""
     data = Path(options.data)
-    owner = read(data / "handrail.pid")
-    if owner is not None and owner.alive():
+    pid_file = data / "handrail.pid"
+    owner = running(pid_file)
+    if owner is not None:
         raise AlreadyRunning(pid=owner.pid, address=owner.address, data=data)
-    check_free(options.host, options.port)
+    # after a crash the parts of the old instance may be on their way out still
+    check_free(options.host, options.port, patience_s=CRASH_PATIENCE_S if read(pid_file) else 0.0)
 
 
 @contextlib.contextmanager
