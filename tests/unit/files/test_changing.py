@@ -1,3 +1,4 @@
+# ruff: noqa: ASYNC240 - a test may look at the disk
 from __future__ import annotations
 
 import asyncio
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.api.files.errors import BadBase64, CannotEncode, EditAmbiguous, EditCountMismatch, EditNoChange, EditNoMatch
+from handrail.api.files.errors import BadBase64, CannotEncode, EditAmbiguous, EditCountMismatch, EditNoChange, EditNoMatch, TooManyFileTasks
 from handrail.contract.errors import HandrailError
 from handrail.kit import files as kit_files
 from handrail.kit.errors import FileMissing, NotAFile, StaleFile, UnknownTrashId
@@ -168,7 +169,7 @@ async def test_the_retention_loop_sweeps_every_trash(calls: Calls, work: Path, t
     (tmp_path / "data" / "trash" / "w1" / "u1" / item["trashId"]).rename(old)
     task = asyncio.create_task(calls.service.keep_swept())
     async with asyncio.timeout(10):
-        while old.exists():
+        while old.exists():  # noqa: ASYNC110 - the other side is a thread
             await asyncio.sleep(0)
     task.cancel()
     assert isinstance(calls.service.trash(calls.actor), Trash)
@@ -199,7 +200,7 @@ async def test_an_endless_queue_is_refused(calls: Calls, work: Path, monkeypatch
 
     monkeypatch.setattr(service, "MAX_WAITING", 3)
     outcomes = await asyncio.gather(*(calls("ListWire", path=".") for _ in range(10)), return_exceptions=True)
-    refused = [outcome for outcome in outcomes if isinstance(outcome, service.TooManyFileTasks)]
+    refused = [outcome for outcome in outcomes if isinstance(outcome, TooManyFileTasks)]
     assert len(refused) == 7
     assert refused[0].status == 429
     assert (await calls("ListWire", path="."))["success"]

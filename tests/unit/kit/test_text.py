@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from handrail.kit.text import Decoded, decode, encode
 
 SAMPLES = {
-    "gb18030": ["你好，世界\n这是一个测试文件。", "配置项：端口", "注释：初始化数据库连接\nint main() {}", "错误", "甲乙丙丁", "𠀀是扩展区的字，会用四字节"],
+    "gb18030": [
+        "你好，世界\n这是一个测试文件。",
+        "配置项：端口",
+        "注释：初始化数据库连接\nint main() {}",
+        "错误",
+        "甲乙丙丁",
+        "𠀀是扩展区的字，会用四字节",
+    ],
     "big5": ["你好，世界\n這是一個測試檔案。", "設定檔：連接埠", "註解：初始化資料庫連線\nint main() {}", "錯誤"],
     "shift_jis": ["こんにちは、世界\nこれはテストです。", "設定ファイル", "テスト", "日本語のコメント", "エラー"],
     "latin-1": ["café\n", "naïve résumé für Übung", "señor", "Größe", "Müller\n", "déjà vu", 'x = "ß"', "£5", "élan", "Ça va"],
@@ -37,7 +44,9 @@ def test_a_byte_order_mark_is_no_character_and_comes_back(encoding: str) -> None
 
 
 @pytest.mark.req("PF-B9")
-@pytest.mark.parametrize("raw", [b"\x7fELF\x02\x01\x01\0\0", bytes(range(256)), b"\x89PNG\r\n\x1a\n" + bytes(range(128, 256)), b"a\0b", b"\xff\xfe\0"])
+@pytest.mark.parametrize(
+    "raw", [b"\x7fELF\x02\x01\x01\0\0", bytes(range(256)), b"\x89PNG\r\n\x1a\n" + bytes(range(128, 256)), b"a\0b", b"\xff\xfe\0"]
+)
 def test_binary_is_said_to_be_binary(raw: bytes) -> None:
     found = decode(raw)
     assert found.binary

@@ -81,10 +81,12 @@ class _Scan:
         self.limit = limit
         self.context = context
         self.hits: list[Hit] = []
+        self.size = 0
         self.line = 1  # of the start of the window
 
     def run(self, first: bytes, size: int, stop: Stop) -> list[Hit]:
         """Window after window, each cut after its last line feed."""
+        self.size = size
         offset, data = 0, first
         while data and not stop:
             if b"\0" in data:
@@ -112,28 +114,25 @@ class _Scan:
             line += data.count(b"\n", counted, start)
             counted = start
             if not self.hits or self.hits[-1].line != line:
-                self.hits.append(self.hit(line, offset + start, offset + end, data[start:end]))
+                before, after = self.around(data, offset, start, end) if self.context else ((), ())
+                self.hits.append(Hit(line, self.show(data[start:end]), before, after))
             position = end + 1
 
-    def hit(self, line: int, start: int, end: int, raw: bytes) -> Hit:
-        if not self.context:
-            return Hit(line, self.show(raw))
-        from_offset = max(0, start - CONTEXT_BYTES)
-        before = self.fetch(from_offset, start - from_offset).split(b"\n")[:-1]
-        if from_offset:
-            before = before[1:]  # the first may be cut
-        after = self.fetch(end + 1, CONTEXT_BYTES).split(b"\n")
-        if after[-1] == b"":
-            after = after[:-1]
-        return Hit(
-            line,
-            self.show(raw),
-            tuple(self.show(text) for text in before[len(before) - min(len(before), self.context) :]),
-            tuple(self.show(text) for text in after[: self.context]),
-        )
+    def around(self, data: bytes, offset: int, start: int, end: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The lines before and after; what lies beyond the window is fetched."""
+        before = _lines_before(data, start, self.context)
+        if len(before) < self.context and offset:
+            from_offset = max(0, offset + start - CONTEXT_BYTES)
+            fetched = self.fetch(from_offset, offset + start - from_offset).split(b"\n")[:-1]
+            before = (fetched[1:] if from_offset else fetched)[-self.context :]  # the first may be cut
+        after = _lines_after(data, end, self.context)
+        if len(after) < self.context and offset + len(data) < self.size:
+            fetched = self.fetch(offset + end + 1, CONTEXT_BYTES).split(b"\n")
+            after = (fetched if fetched[-1] else fetched[:-1])[: self.context]
+        return tuple(self.show(text) for text in before), tuple(self.show(text) for text in after)
 
     def show(self, raw: bytes) -> str:
-        raw = raw.removesuffix(b"\r")
+        raw = raw[: MAX_LINE * 4 + 4].removesuffix(b"\r")
         try:
             text = raw.decode("utf-8")
         except UnicodeDecodeError:
@@ -145,3 +144,24 @@ class _Scan:
             found = decode(self.fetch(0, SAMPLE))
             self.encoding = "utf-8" if found.binary else found.encoding
         return self.encoding
+
+
+def _lines_before(data: bytes, start: int, count: int) -> list[bytes]:
+    lines: list[bytes] = []
+    end = start - 1  # the line feed before the line
+    while end >= 0 and len(lines) < count:
+        begin = data.rfind(b"\n", 0, end) + 1
+        lines.append(data[begin:end])
+        end = begin - 1
+    return lines[::-1]
+
+
+def _lines_after(data: bytes, end: int, count: int) -> list[bytes]:
+    lines: list[bytes] = []
+    begin = end + 1
+    while begin < len(data) and len(lines) < count:
+        end = data.find(b"\n", begin)
+        end = len(data) if end < 0 else end
+        lines.append(data[begin:end])
+        begin = end + 1
+    return lines

@@ -39,12 +39,12 @@ class Linear:
 def compile_lines(pattern: str, *, fixed: bool, ignore_case: bool) -> Linear:
     """A pattern that is looked for within lines. Raises RegexInvalid."""
     body = _re2.escape(pattern.encode()) if fixed else re2_pattern(pattern).encode()
-    return _compile(b"(?m" + (b"i" if ignore_case else b"") + b":" + body + b")", pattern, never_nl=True, error=RegexInvalid)
+    return _compile((b"(?mi)" if ignore_case else b"(?m)") + body, pattern, never_nl=True, error=RegexInvalid)
 
 
 def compile_whole(pattern: str, source: str, *, ignore_case: bool, error: type[HandrailError]) -> Linear:
     """A pattern for `matches`. Raises `error`."""
-    return _compile(b"(?s" + (b"i" if ignore_case else b"") + b":" + pattern.encode() + b")", source, never_nl=False, error=error)
+    return _compile((b"(?si)" if ignore_case else b"(?s)") + pattern.encode(), source, never_nl=False, error=error)
 
 
 def _compile(raw: bytes, source: str, *, never_nl: bool, error: type[HandrailError]) -> Linear:
