@@ -36,7 +36,7 @@ class Places:
             raise BadDirectory(detail=f"{root!r} is not an absolute path without links")
         if root == "/" or any(_touches(root, other) for other in self._closed):
             raise BadDirectory(detail=f"{root!r} holds or lies in a protected directory")
-        if not Path(root).is_dir() or not os.access(root, os.R_OK | os.W_OK | os.X_OK):
+        if not os.path.isdir(root) or not os.access(root, os.R_OK | os.W_OK | os.X_OK):
             raise BadDirectory(detail=f"{root!r} is not a directory that can be written")
         return root
 
@@ -55,7 +55,7 @@ class Places:
         real = os.path.realpath(cwd)
         if not any(real == root or real.startswith(root + "/") for root in roots):
             raise BadDirectory(detail=f"{cwd!r} is outside the work root")
-        if not Path(real).is_dir():
+        if not os.path.isdir(real):  # False, where Path.is_dir() raises, for a name that is too long
             raise BadDirectory(detail=f"{cwd!r} is not a directory")
         return real
 

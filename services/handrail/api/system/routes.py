@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fastapi import Request
+from fastapi.responses import PlainTextResponse
 
 from handrail import __version__
 from handrail.api.audit.events import AuditEvent
@@ -138,7 +139,7 @@ async def remove_allowed_path(request: Request, body: PathBody) -> dict[str, obj
     return {"success": True, "allowedPaths": list(workspace.allowed_paths), "message": _text("removed", actor)}
 
 
-@router.get("/metrics")
+@router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(request: Request) -> JsonAnswer:
     """Prometheus text format."""
     from prometheus_client import CONTENT_TYPE_LATEST, generate_latest  # noqa: PLC0415 - only scrapers need it
