@@ -1,0 +1,374 @@
+"""From a command string to a verdict: facts, then each simple command by what it starts, writes, removes and fetches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from handrail.policy import git, interpreters, launch, removal, writing
+from handrail.policy.assignments import assigned
+from handrail.policy.call import Bench, Call, base_name
+from handrail.policy.facts import MAX_SEGMENTS, Facts, Simple, parse
+from handrail.policy.paths import absolute, is_own_data, normal
+from handrail.policy.precheck import precheck, split_plainly
+from handrail.policy.table import BY_PROGRAM
+from handrail.policy.verdict import SEVERITY, Command, Context, Level, Reason, Verdict
+from handrail.policy.words import Names, Word
+from handrail.policy.wrappers import ASSIGNMENT, PRIVILEGE, WRAPPERS, unwrap
+
+POLICY_VERSION = "1"
+MAX_NESTING = 10  # payloads inside payloads
+MAX_WRAPPERS = 16
+MAX_REASONS = 50
+# a substitution in their words alone does not raise the verdict: they print, look or test
+READ_ONLY = frozenset({
+    "echo", "printf", "cat", "ls", "pwd", "cd", "whoami", "test", "[", "true", "false", "date", "wc", "head", "tail", "which", "type", "dirname",
+    "basename", "realpath", "readlink", "stat", "file", "du", "df", "id", "uname", "hostname", "grep", "egrep", "fgrep", "diff", "cmp", "sort",
+    "uniq", "cut", "tr", "nl", "tac", "rev", "seq", "expr", "md5sum", "sha256sum", "sha1sum", "return", "exit", ":",
+})  # fmt: skip
+# programs whose operands are text or names, never a command line
+QUOTES = READ_ONLY | frozenset({
+    "man", "info", "git", "rg", "ack", "ag", "npm", "pnpm", "yarn", "npx", "sed", "awk", "jq", "yq", "make", "cargo", "go", "pytest", "touch", "mkdir",
+    "export", "declare", "local", "readonly", "typeset", "unset", "set", "let", "read", "docker", "tee", "logger", "wall", "help", "apropos", "less",
+    "more", "tldr", "hash", "pgrep", "ps", "kubectl", "gh", "tar", "zip", "unzip", "ln", "cp", "mv", "rm", "chmod", "chown", "code", "vi", "vim",
+})  # fmt: skip
+CONFUSABLE = re.compile(r"[^\x00-\x7f]")
+
+Handler = Callable[[Bench, Call], None]
+HANDLERS: dict[str, Handler] = {
+    "rm": removal.rm, "find": removal.find, "chmod": removal.chmod, "chown": removal.chown, "chgrp": removal.chown,
+    "git": git.git, "env": launch.env, "xargs": launch.xargs, "parallel": launch.parallel, "ssh": launch.ssh, "scp": launch.ssh, "sftp": launch.ssh,
+    "rsync": launch.rsync, "tar": launch.tar, "bsdtar": launch.tar, "gtar": launch.tar, "make": launch.make, "gmake": launch.make,
+    "fd": launch.fd, "fdfind": launch.fd, "su": launch.shell_option, "runuser": launch.shell_option, "script": launch.shell_option,
+    "flock": launch.shell_option, "awk": interpreters.awk, "gawk": interpreters.awk, "mawk": interpreters.awk, "nawk": interpreters.awk,
+    "sed": interpreters.sed, "gsed": interpreters.sed, "powershell": interpreters.powershell, "pwsh": interpreters.powershell,
+    "powershell.exe": interpreters.powershell, "cmd": interpreters.cmd, "cmd.exe": interpreters.cmd,
+    **dict.fromkeys(interpreters.SHELLS, interpreters.shell), **dict.fromkeys(interpreters.INLINE, interpreters.inline),
+    **dict.fromkeys(launch.RUNS_OPTION, launch.options_that_run),
+}  # fmt: skip
+
+
+class Judge:
+    """Judges one command string. Not reused."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.names = Names()
+        self.bases: list[str] = [normal(context.cwd)]
+        self.reasons: dict[tuple[str, int, int], Reason] = {}
+        self.commands: list[Command] = []
+        self._fixed = {"HOME": context.home, "PWD": context.cwd, "OLDPWD": context.cwd, "TMPDIR": "/tmp", "USER": "user"}  # noqa: S108 - a value to judge with
+        self._depth = 0
+        self._segments = 0
+        self._span: tuple[int, int] | None = None  # of the payload that is being judged
+        self._seen: set[str] = set()
+
+    # --- what handlers use
+
+    def say(self, rule: str, level: Level, span: tuple[int, int], en: str, zh: str) -> None:
+        """Note a reason, once for each place."""
+        place = self._span or span
+        if len(self.reasons) < MAX_REASONS or level == "deny":
+            self.reasons.setdefault((rule, *place), Reason(rule, level, place[0], place[1], en, zh))
+
+    def shell(self, text: str, span: tuple[int, int]) -> None:
+        """Judge text that a shell will run."""
+        if not text.strip() or text in self._seen:
+            return
+        if self._depth >= MAX_NESTING:
+            self.say("limit.nesting", "deny", span, f"commands nested more than {MAX_NESTING} deep", f"命令嵌套超过 {MAX_NESTING} 层")
+            return
+        self._seen.add(text)
+        outer = self._span
+        self._span = outer or span
+        self._depth += 1
+        try:
+            self.text(text)
+        finally:
+            self._depth -= 1
+            self._span = outer
+
+    def call(self, call: Call) -> None:
+        """Judge a program call."""
+        if call.depth > MAX_WRAPPERS:
+            self.say("limit.nesting", "deny", call.span, "too many programs that start each other", "嵌套启动的程序过多")
+            return
+        word = call.words[0]
+        if not call.name:
+            self._unknown(call, word)
+            return
+        self._note(call)
+        self._head(word, call)
+        name = call.name.lower() if not call.name.islower() else call.name
+        if name != call.name:
+            call = Call(name, call.words, call.simple, call.depth, call.piped)
+        texts = call.texts()
+        for rule in BY_PROGRAM.get(name.split(".")[0] if name.startswith("mkfs.") else name, ()):
+            if rule.when is None or rule.when(texts):
+                self.say(rule.id, rule.level, call.span, rule.en, rule.zh)
+        if name in HANDLERS:
+            HANDLERS[name](self, call)
+        writing.call(self, call)
+        if name in WRAPPERS:
+            self._wrapped(name, call)
+        elif name in ("busybox", "toybox"):
+            self._inner(call, list(call.args))
+        else:
+            self._builtin(name, call, texts)
+            self._doubt(name, call)
+
+    # --- steps
+
+    def text(self, text: str) -> None:
+        """Judge one string: the top, or what something in it runs."""
+        for found in precheck(text):
+            self.say(found.rule, found.severity, (found.start, found.end), found.en, found.zh)
+            if found.rule.startswith("limit."):
+                return
+        facts = parse(text, self.names, self._fixed)
+        if facts.failed:
+            facts = self._second_look(text, facts)
+        self._segments += len(facts.commands)
+        if self._segments > MAX_SEGMENTS:
+            self.say(
+                "limit.segments",
+                "deny",
+                (0, len(text)),
+                f"more than {MAX_SEGMENTS} commands in one string",
+                f"一条命令串中超过 {MAX_SEGMENTS} 个命令",
+            )
+            return
+        self._whole(facts)
+        self._follow_cd(facts)
+        for simple in facts.commands:
+            self._simple(simple)
+        for redirect in facts.loose:
+            writing.redirect(self, redirect)
+            self._own_data(redirect.target)
+        for inner, start, end in facts.texts:
+            self.shell(inner, (start, end))
+
+    def _second_look(self, text: str, facts: Facts) -> Facts:
+        """The grammar failed. Each piece between separators is parsed alone: a deny is never hidden by an error.
+
+        Where every piece is understood and nothing was nested, the pieces are the command and nothing has to be asked.
+        """
+        clean = not re.search(r"[(){}`]|<<|\bcase\b|\bfor\b|\bwhile\b|\buntil\b|\bif\b|\bselect\b|\bfunction\b", text)
+        merged = facts
+        for offset, piece in split_plainly(text):
+            # forms that bash takes and the grammar does not
+            plain = re.sub(r"\A(\s*)\[ (.*) \](\s*)\Z", r"\1test \2\3", piece, flags=re.DOTALL)
+            found = parse(re.sub(r"(\d*)<>", r"\1> ", plain), self.names, self._fixed)
+            clean = clean and not found.failed
+            for simple in found.commands:
+                simple.start, simple.end = simple.start + offset, simple.end + offset
+            merged.commands.extend(found.commands)
+            merged.loose.extend(found.loose)
+            merged.texts.extend(found.texts)
+        if not clean:
+            self.say("text.grammar", "confirm", (0, len(text)), "not everything in it is understood", "命令中有无法解析的部分")
+        return merged
+
+    def _whole(self, facts: Facts) -> None:
+        if facts.unknown is not None:
+            kind, start, end = facts.unknown
+            self.say("text.form", "confirm", (start, end), f"a form that is not followed ({kind})", f"含未跟踪的语法形式（{kind}）")
+        if facts.process_substitution is not None:
+            self.say("substitution.process", "confirm", facts.process_substitution, "process substitution", "进程替换")
+        if facts.recursion is not None:
+            self.say("bomb", "deny", facts.recursion, "fork bomb", "fork 炸弹")
+        if facts.loose_substitutions:
+            self.say(
+                "substitution",
+                "confirm",
+                facts.loose_substitutions,
+                "the result of a command decides what happens",
+                "命令替换的结果决定执行内容",
+            )
+
+    def _follow_cd(self, facts: Facts) -> None:
+        """Every directory that a literal `cd` may lead to; order and scope are not followed, so it only grows."""
+        for simple in facts.commands:
+            if not simple.words or base_name(simple.words[0]) not in ("cd", "pushd"):
+                continue
+            for word in simple.words[1:2]:
+                for value in word.values:
+                    for path in absolute(value, list(self.bases)) if value and value != "-" else ():
+                        if path not in self.bases and len(self.bases) < 16:  # noqa: PLR2004 - bounded work
+                            self.bases.append(path)
+
+    def _simple(self, simple: Simple) -> None:
+        for redirect in simple.redirects:
+            writing.redirect(self, redirect)
+            self._own_data(redirect.target)
+        whole = not simple.words or bool(simple.declared)
+        for name, word in simple.assignments:
+            assigned(self, name, word, whole=whole)
+            if word is not None and word.substitution:
+                self.say(
+                    "substitution.assigned",
+                    "confirm",
+                    (simple.start, simple.end),
+                    "a variable gets the output of a command",
+                    "变量取自命令输出",
+                )
+        if not simple.words:
+            return
+        for word in simple.words:
+            self._own_data(word)
+            if word.operator:
+                self.say("expansion.operator", "confirm", (word.start, word.end), "an expansion that can run code", "可能执行代码的展开")
+        self._substituted(simple)
+        self.call(Call(base_name(simple.words[0]), tuple(simple.words), simple))
+
+    def _substituted(self, simple: Simple) -> None:
+        """`$(...)` in the words: no question when the head only prints, looks or tests, and it stands at the top."""
+        holders = [word for word in simple.words if word.substitution]
+        if not holders:
+            return
+        exempt = base_name(simple.words[0]) in READ_ONLY and self._depth == 0 and not simple.words[0].substitution
+        if not exempt:
+            self.say(
+                "substitution",
+                "confirm",
+                (holders[0].start, holders[0].end),
+                "the result of a command decides what happens",
+                "命令替换的结果决定执行内容",
+            )
+
+    def _own_data(self, word: Word) -> None:
+        for value in word.values:
+            for candidate in (value, value.partition("=")[2]):
+                if candidate and any(is_own_data(path, self.context) for path in absolute(candidate, self.bases)):
+                    self.say("own_data", "deny", (word.start, word.end), "touches the service's own data", "触及服务自身的数据")
+                    return
+
+    def _unknown(self, call: Call, word: Word) -> None:
+        self.say("command.unknown", "confirm", (word.start, word.end), "which program runs is not known", "无法确定运行的程序")
+        for value in word.values:
+            if value.strip():
+                self.shell(" ".join([value, *(w.values[0] for w in call.args if w.values)]), call.span)
+        values = [value for w in call.words for value in w.values[:1]]
+        if len(word.values) > 1:
+            self.shell(" ".join([*word.values, *values[1:]]), call.span)
+
+    def _head(self, word: Word, call: Call) -> None:
+        span = (word.start, word.end)
+        if word.ansi:
+            self.say("command.hidden", "confirm", span, "the program's name is written with escapes", "程序名以转义形式书写")
+        if CONFUSABLE.search(call.name):
+            self.say("command.confusable", "confirm", span, "the program's name has letters that look like others", "程序名含易混淆字符")
+        if word.globs:
+            self.say("command.unknown", "confirm", span, "which program runs is not known", "无法确定运行的程序")
+
+    def _wrapped(self, name: str, call: Call) -> None:
+        wrapper = WRAPPERS[name]
+        if wrapper.level != "allow" and name not in PRIVILEGE:
+            self.say("wrapper", wrapper.level, call.span, f"{name} changes how a program runs", f"{name} 会改变程序的运行方式")
+        inner = unwrap(wrapper, list(call.args))
+        for word in inner.assigned:
+            key, _, value = (word.value or "").partition("=")
+            assigned(self, key, Word(value, (value,), known=True, start=word.start, end=word.end), whole=False)
+        if wrapper.shell and inner.words:
+            self.shell(" ".join(word.values[0] for word in inner.words if word.values), call.span)
+        if inner.words and inner.words[0].value is None and not inner.words[0].values:
+            self.say("command.unknown", "confirm", call.span, "which program runs is not known", "无法确定运行的程序")
+        starts = range(min(len(call.args), 8)) if inner.doubtful else ()
+        self._inner(call, inner.words)
+        for index in starts:
+            if call.args[index].value and not (call.args[index].value or "-").startswith("-"):
+                self._inner(call, list(call.args[index:]))
+
+    def _inner(self, call: Call, words: list[Word]) -> None:
+        found = call.inner(words)
+        if found is not None:
+            self.call(found)
+
+    def _builtin(self, name: str, call: Call, texts: list[str]) -> None:
+        """Builtins that run text or change what later commands mean."""
+        if name == "eval":
+            if all(word.known for word in call.args):
+                self.shell(" ".join(word.values[0] for word in call.args), call.span)
+            else:
+                self.say("eval", "confirm", call.span, "eval of what cannot be seen", "eval 的内容不可见")
+        elif name == "trap" and call.args:
+            for value in call.args[0].values:
+                self.shell(value, call.span)
+        elif name == "alias":
+            for word in call.args:
+                for value in word.values:
+                    self.shell(value.partition("=")[2], call.span)
+        elif name in ("source", ".") and call.args:
+            interpreters.script(self, call, call.args[0])
+        elif name == "command" and not any(text in ("-v", "-V") for text in texts):
+            self._inner(call, [word for word in call.args if word.value not in ("-p", "--")])
+        elif name in ("mapfile", "readarray", "complete", "compgen") and {"-C", "-F"} & set(texts):
+            self.say("state.builtin", "confirm", call.span, "runs a command later", "稍后会执行命令")
+        elif name == "hash" and "-p" in texts:
+            self.say("state.builtin", "confirm", call.span, "changes which program a name means", "改变名称对应的程序")
+        elif name == "printf" and "-v" in texts[:-1]:
+            assigned(self, texts[texts.index("-v") + 1], None, whole=True)
+        elif name in ("export", "declare", "typeset", "readonly", "local"):
+            for text in texts:
+                if ASSIGNMENT.match(text):
+                    assigned(self, text.partition("=")[0], None, whole=True)
+
+    def _doubt(self, name: str, call: Call) -> None:
+        """A program that nothing is known of, followed by what would be denied on its own: it may be a launcher."""
+        if name in QUOTES or name in HANDLERS or name in BY_PROGRAM or self._depth > 1:
+            return
+        for index in range(min(len(call.args) - 1, 6)):
+            first = call.args[index].value
+            if first and base_name(call.args[index]) in _DANGEROUS:
+                probe = Judge(self.context)
+                probe.bases = list(self.bases)
+                inner = call.inner(list(call.args[index:]))
+                if inner is not None and index < MAX_WRAPPERS:
+                    probe.call(inner)
+                if any(found.severity == "deny" for found in probe.reasons.values()):
+                    self.say("wrapper.unknown", "confirm", call.span, "may start what would be denied on its own", "可能会启动被禁止的命令")
+                    return
+
+    def _note(self, call: Call) -> None:
+        if len(self.commands) < MAX_SEGMENTS * 2:
+            span = self._span or call.span
+            argv = tuple(word.value for word in call.words)
+            self.commands.append(Command(argv, " ".join(word.text for word in call.words)[:500], *span))
+
+
+_DANGEROUS = frozenset(
+    {"rm", "dd", "chmod", "chown", "find", *(name for name in BY_PROGRAM if name.startswith("mkfs")), *interpreters.SHELLS}
+)
+
+
+def check(command: str, context: Context) -> Verdict:
+    """The verdict on `command` if bash ran it in `context`. Pure; linear in the length of the command; never raises."""
+    judge = Judge(context)
+    judge.text(command)
+    reasons = sorted(judge.reasons.values(), key=lambda found: (-SEVERITY[found.severity], found.start, found.rule))
+    level: Level = reasons[0].severity if reasons else "allow"
+    return Verdict(level, _in_characters(command, reasons), _commands_in_characters(command, judge.commands), POLICY_VERSION)
+
+
+def _in_characters(command: str, reasons: list[Reason]) -> tuple[Reason, ...]:
+    if command.isascii():
+        return tuple(reasons)
+    at = _offsets(command)
+    return tuple(Reason(r.rule, r.severity, at(r.start), at(r.end), r.en, r.zh) for r in reasons)
+
+
+def _commands_in_characters(command: str, commands: list[Command]) -> tuple[Command, ...]:
+    if command.isascii():
+        return tuple(commands)
+    at = _offsets(command)
+    return tuple(Command(c.argv, c.text, at(c.start), at(c.end)) for c in commands)
+
+
+def _offsets(command: str) -> Callable[[int], int]:
+    """Byte offset to character offset."""
+    raw = command.encode("utf-8", "replace")
+
+    def at(offset: int) -> int:
+        return len(raw[:offset].decode("utf-8", "ignore"))
+
+    return at

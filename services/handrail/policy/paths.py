@@ -1,0 +1,81 @@
+"""Paths as rules see them: normalised, every spelling alike, wildcards matched against what they could hit."""
+
+from __future__ import annotations
+
+import fnmatch
+import posixpath
+import re
+from collections.abc import Iterable
+
+from handrail.policy.verdict import Context
+
+PROTECTED = (
+    "/", "/usr", "/var", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/opt", "/root", "/etc", "/home", "/dev", "/proc", "/sys",
+    "/System", "/Library", "/Users",
+)  # fmt: skip
+SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/full"})
+ACCOUNTS = frozenset({"/etc/passwd", "/etc/shadow", "/etc/gshadow", "/etc/group", "/etc/sudoers", "/etc/master.passwd"})
+SCRATCH = ("/tmp", "/var/tmp", "/dev/shm", "/dev/fd", "/proc/self/fd")
+DEVICES = re.compile(r"/dev/(?!null$|zero$|full$|tty$|stdout$|stderr$|fd/|shm/|random$|urandom$|tcp/|udp/)")
+LOADED_LATER = re.compile(
+    r"/\.(?:bash\w*|profile|zsh\w*|zprofile|login|inputrc|ssh|gnupg|aws|kube|config/(?:git|fish|systemd|autostart)|gitconfig|npmrc|netrc|pypirc|pip"
+    r"|vimrc|pam_environment|xprofile|xinitrc)(?:/|$)|/\.git/(?:hooks|config|modules)(?:/|$)|/\.(?:vscode|idea|cursor|devcontainer)(?:/|$)|/\.envrc$",
+    re.IGNORECASE,
+)
+
+
+def absolute(path: str, bases: Iterable[str]) -> list[str]:
+    """The normalised absolute paths that `path` may be from any of the working directories."""
+    if path.startswith("/"):
+        return [normal(path)]
+    return [normal(base.rstrip("/") + "/" + path) for base in bases]
+
+
+def normal(path: str) -> str:
+    """`//a/./b/../c/` -> `/a/c`."""
+    out = posixpath.normpath(path)
+    return "/" + out.lstrip("/") if out.startswith("/") else out
+
+
+def hits_protected(path: str, context: Context) -> bool:
+    """Whether the path, wildcards opened, can be a protected directory or the whole home; or everything in one (`/*`)."""
+    home = (context.home, "/root")
+    candidates = (*PROTECTED, *home)
+    folded = path.casefold()
+    if any(folded == protected.casefold() for protected in candidates):
+        return True
+    parent, last = posixpath.split(path)
+    if last and set(last) <= set("*?.[]!") and "*" in last and any(parent.casefold() == protected.casefold() for protected in candidates):
+        return True
+    if not any(char in path for char in "*?["):
+        return False
+    return any(_could_be(folded, protected.casefold()) for protected in candidates)
+
+
+def _could_be(pattern: str, path: str) -> bool:
+    parts, wanted = pattern.split("/"), path.split("/")
+    return len(parts) == len(wanted) and all(fnmatch.fnmatchcase(part, glob) for part, glob in zip(wanted, parts, strict=True))
+
+
+def inside(path: str, directory: str) -> bool:
+    """Whether `path` is `directory` or below it."""
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def is_own_data(path: str, context: Context) -> bool:
+    """Our own data directory in any spelling; the workspace's home and scratch space in it are not meant."""
+    folded, data = path.casefold(), context.data_dir.casefold()
+    if inside(folded, context.home.casefold()) or inside(folded, normal(context.home + "/../tmp").casefold()):
+        return inside(folded, (context.home + "/" + posixpath.basename(context.data_dir)).casefold())
+    return inside(folded, data) or _reaches(folded, data)
+
+
+def _reaches(pattern: str, data: str) -> bool:
+    """A wildcard that can stand for the data directory."""
+    if not any(char in pattern for char in "*?["):
+        return False
+    depth = data.count("/")
+    head = "/".join(pattern.split("/")[: depth + 1])
+    last = posixpath.basename(head)
+    # `~/*` means what is not hidden: a wildcard has to show the dot itself
+    return _could_be(head, data) and (last.startswith(".") or not posixpath.basename(data).startswith("."))

@@ -1,0 +1,106 @@
+"""What is looked at before the grammar: size, control and invisible characters, and forms that the grammar is known to miss."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from handrail.policy.verdict import Level, Reason
+
+MAX_BYTES = 65536
+FORK_BOMB = re.compile(r"([\w:.-]{1,32})\s*\(\)\s*\{[^{}]{0,200}?\1\s*\|\s*\1\s*&")
+# bash joins these two lines before it looks for the opening: a parser that does not sees two harmless halves
+JOINED_OPENING = re.compile(r"\\\n\s*[({`]|[$<>]\\\n")
+INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cn", "Zl", "Zp"})
+
+
+def reason(rule: str, level: Level, span: tuple[int, int], en: str, zh: str) -> Reason:
+    """A Reason from its parts."""
+    return Reason(rule, level, span[0], span[1], en, zh)
+
+
+def precheck(text: str) -> Iterator[Reason]:
+    """Reasons that need no grammar."""
+    whole = (0, len(text))
+    if len(text.encode("utf-8", "replace")) > MAX_BYTES:
+        yield reason("limit.size", "deny", whole, f"the command is longer than {MAX_BYTES} bytes", f"命令超过 {MAX_BYTES} 字节")
+        return
+    if not text.strip():
+        yield reason("empty", "deny", whole, "the command is empty", "命令为空")
+        return
+    for match in FORK_BOMB.finditer(text):
+        yield reason("bomb", "deny", match.span(), "fork bomb", "fork 炸弹")
+    for match in JOINED_OPENING.finditer(text):
+        yield reason("text.joined", "confirm", match.span(), "a line continuation before an opening bracket", "左括号之前有续行符")
+    if not text.isascii() or not text.isprintable():
+        yield from _characters(text)
+
+
+def _characters(text: str) -> Iterator[Reason]:
+    for index, char in enumerate(text):
+        if char in "\n\t" or " " <= char <= "~":
+            continue
+        category = unicodedata.category(char)
+        span = (index, index + 1)
+        if category in INVISIBLE or char == "\x7f":
+            yield reason(
+                "text.invisible",
+                "confirm",
+                span,
+                f"invisible or control character U+{ord(char):04X}",
+                f"含不可见或控制字符 U+{ord(char):04X}",
+            )
+            return
+        if category == "Zs" and not _quoted(text, index):
+            yield reason(
+                "text.blank", "confirm", span, f"blank that is not a space, U+{ord(char):04X}", f"含非标准空白字符 U+{ord(char):04X}"
+            )
+            return
+
+
+def _quoted(text: str, index: int) -> bool:
+    """Whether the position lies inside quotes, by a plain left-to-right scan."""
+    quote = ""
+    position = 0
+    while position < index:
+        char = text[position]
+        if char == "\\" and quote != "'":
+            position += 2
+            continue
+        if not quote and char in "'\"":
+            quote = char
+        elif char == quote:
+            quote = ""
+        position += 1
+    return bool(quote)
+
+
+def split_plainly(text: str) -> list[tuple[int, str]]:
+    """Pieces between separators outside quotes, with their offsets: the second look when the grammar fails.
+
+    Separators are `;`, `&`, `|`, newline and brackets that open or close a group; nothing is dropped but them.
+    """
+    pieces: list[tuple[int, str]] = []
+    start = position = 0
+    quote = ""
+    while position < len(text):
+        char = text[position]
+        if char == "\\" and quote != "'":
+            position += 2
+            continue
+        if not quote and char in "'\"":
+            quote = char
+        elif char == quote:
+            quote = ""
+        elif not quote and char in ";&|\n(){}" and not _part_of_redirect(text, position):
+            pieces.append((start, text[start:position]))
+            start = position + 1
+        position += 1
+    pieces.append((start, text[start:]))
+    return [(offset, piece) for offset, piece in pieces if piece.strip()]
+
+
+def _part_of_redirect(text: str, position: int) -> bool:
+    around = text[max(0, position - 1) : position + 2]
+    return text[position] in "&|" and ("&>" in around or ">&" in around or "<&" in around or ">|" in around)
