@@ -51,6 +51,7 @@ class Pipeline:
         self._stored = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._stopping = False
+        self._written = False  # stopping, and the writer task has ended: nothing more comes to keep
 
     @property
     def backlog(self) -> int:
@@ -70,6 +71,7 @@ class Pipeline:
             writer, keeper, hardener = self._tasks
             hardener.cancel()
             await asyncio.wait([writer], timeout=STOP_S)
+            self._written = True
             self._stored.set()
             await asyncio.wait([keeper], timeout=STOP_S)
             for task in self._tasks:
@@ -165,13 +167,13 @@ class Pipeline:
 
     async def _keep(self) -> None:
         """The keeper task: table to file. A slow disk delays no commit."""
-        while not (self._stopping and not self._unkept):
+        while not (self._written and not self._unkept):
             await self._stored.wait()
             self._stored.clear()
             while self._unkept and await self._keep_batch():
                 pass
             if self._unkept:
-                if self._stopping:
+                if self._written:
                     return
                 await asyncio.sleep(RETRY_S)
                 self._stored.set()
