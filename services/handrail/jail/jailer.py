@@ -168,7 +168,10 @@ class Jailer:
         limits: Mapping[str, int] = DEFAULT,
         spares: int = SPARES,
     ) -> None:
-        """All commands of one jailer have a network or none has. `read_only` come on top of the system's directories. `account` is needed when this process is root."""
+        """All commands of one jailer have a `network` or none has. `read_only` come on top of the system's directories.
+
+        `account` is needed when this process is root. Raises JailUnavailable.
+        """
         self.mechanism = mechanism()
         if account is None and os.geteuid() == 0:
             raise JailUnavailable(detail="commands never run as root, and no account to drop to was given")

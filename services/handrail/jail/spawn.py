@@ -22,6 +22,7 @@ from handrail.jail import privileges, procfs, tree
 from handrail.jail.account import Account
 
 PR_SET_PDEATHSIG = 1
+DEATH_S = 2.0  # a killed process is given this long to be gone
 CHUNK = 65536  # bytes a read
 MAX_OUTPUT = 8 * 1024 * 1024  # bytes a stream that `run` keeps unless told otherwise
 MINIMAL_ENV: Mapping[str, str] = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8"}
@@ -70,13 +71,18 @@ class Child:
         if self._process.poll() is None:
             self._process.terminate()
             self.wait(grace_s)
-        for stat in (*below, *procfs.descendants(self.pid)):
+        left = {stat.pid: stat for stat in (*below, *procfs.descendants(self.pid))}
+        for stat in left.values():
             tree.send(stat, signal.SIGKILL)
         if self._process.poll() is None:
             self._process.kill()
         # its group outlives it only if children ignored the end of their parent
         tree.kill_group(self.pid, signal.SIGKILL)
-        return self._process.wait()
+        code = self._process.wait()
+        deadline = time.monotonic() + DEATH_S
+        while time.monotonic() < deadline and any(procfs.is_same(stat.pid, stat.start) for stat in left.values()):
+            time.sleep(tree.STEP_S)
+        return code
 
 
 def start(

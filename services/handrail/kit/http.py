@@ -129,6 +129,7 @@ class Client:
         self._closed = True
         while self._idle:
             self._idle.pop().close()
+        await asyncio.sleep(0)  # a transport closes its socket in the loop's next round
 
     async def __aenter__(self) -> Self:
         return self
@@ -154,7 +155,7 @@ class _Connection:
         """Send and read the answer. Raises EOFError, OSError, ValueError."""
         self._writer.write(request)
         head = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-        status = int(head[0].split(" ", 2)[1])
+        status = int(head[0].partition(" ")[2][:3])
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
         self.finished = headers.get("connection", "").lower() == "close"
         size = int(headers["content-length"]) if "content-length" in headers else -1
@@ -166,7 +167,8 @@ class _Connection:
         return Answer(status, headers, await self._reader.readexactly(size) if size else b"")
 
     def close(self) -> None:
-        self._writer.close()
+        """Drop the connection now: nothing that is still on its way matters."""
+        self._writer.transport.abort()
 
 
 class SyncClient:

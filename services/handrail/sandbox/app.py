@@ -32,6 +32,9 @@ def create_app(sandbox: Sandbox) -> Starlette:
     async def output(body: Body) -> object:
         return await sandbox.output(_token(body), _arguments(body), _number(body, "cursor"), _number(body, "wait_ms"))
 
+    async def ended(body: Body) -> object:
+        return await sandbox.ended(_token(body), _arguments(body), _number(body, "wait_ms"))
+
     async def stop(body: Body) -> object:
         return await sandbox.stop(_token(body), _arguments(body))
 
@@ -45,6 +48,7 @@ def create_app(sandbox: Sandbox) -> Starlette:
         routes=[
             Route(wire.PATH_RUN, _endpoint(run), methods=["POST"]),
             Route(wire.PATH_READ, _endpoint(output), methods=["POST"]),
+            Route(wire.PATH_ENDED, _endpoint(ended), methods=["POST"]),
             Route(wire.PATH_STOP, _endpoint(stop), methods=["POST"]),
             Route(wire.PATH_LIST, _endpoint(processes), methods=["POST"]),
             Route(wire.PATH_HEALTH, health, methods=["GET"]),

@@ -61,6 +61,7 @@ class Environments:
             "PAGER": "cat",
             "GIT_PAGER": "cat",
             "GIT_EDITOR": "true",
+            "GIT_SEQUENCE_EDITOR": "true",
             "EDITOR": "true",
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_CONFIG_SYSTEM": str(git_config),

@@ -196,6 +196,18 @@ class Sandbox:
             "pieces": pieces,
         }
 
+    async def ended(self, token: str, arguments: Mapping[str, Any], wait_ms: int) -> wire.Outcome:
+        """How it stands with a command, after waiting up to `wait_ms` for its end. Raises TokenRefused, UnknownProcess."""
+        command = self._own(token, arguments, wire.TOOL_READ, effect=False)
+        command.readers += 1
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(max(0, min(wait_ms, wire.MAX_WAIT_MS)) / 1000):
+                    await command.done.wait()
+        finally:
+            command.readers -= 1
+        return command.outcome(self._parts.clock.monotonic())
+
     async def stop(self, token: str, arguments: Mapping[str, Any]) -> wire.Outcome:
         """Kill the tree and answer when it is dead. A command that has ended stays as it is."""
         command = self._own(token, arguments, wire.TOOL_STOP, effect=True)

@@ -34,6 +34,11 @@ class SandboxClient:
         body = {"token": token, "arguments": {"exec_id": exec_id}, "cursor": cursor, "wait_ms": wait_ms}
         return cast("wire.OutputAnswer", await self._call(wire.PATH_READ, body, wait_ms / 1000 + ANSWER_S))
 
+    async def ended(self, token: str, exec_id: str, wait_ms: int) -> wire.Outcome:
+        """How it stands with a command, after waiting up to `wait_ms` for its end. Raises as `run`."""
+        body = {"token": token, "arguments": {"exec_id": exec_id}, "wait_ms": wait_ms}
+        return cast("wire.Outcome", await self._call(wire.PATH_ENDED, body, wait_ms / 1000 + ANSWER_S))
+
     async def stop(self, token: str, exec_id: str) -> wire.Outcome:
         """Kill a command's tree; answers when it is dead. Raises as `run`."""
         return cast("wire.Outcome", await self._call(wire.PATH_STOP, {"token": token, "arguments": {"exec_id": exec_id}}, ANSWER_S))

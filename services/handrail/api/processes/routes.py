@@ -112,9 +112,8 @@ async def _send_all(socket: WebSocket, services: Services, actor: Actor, exec_id
 async def _send_page(socket: WebSocket, page: wire.OutputAnswer, exec_id: str) -> None:
     offset = page["start"]
     if page["output_truncated"]:
-        text = f"Output before byte {offset} was dropped."
-        for name in STREAMS:
-            await _send(socket, {"type": f"{name}_truncated", "message": text, "execId": exec_id, "offset": offset})
+        message = f"Output before byte {offset} was dropped."
+        await _send(socket, {"type": "stdout_truncated", "message": message, "execId": exec_id, "offset": offset})
     for number, text in page["pieces"]:
         await _send(socket, {"type": STREAMS[number], "data": text, "execId": exec_id, "offset": offset})
         offset += len(text.encode())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any
 
 from handrail.api.context import Actor
@@ -11,11 +12,13 @@ from handrail.api.processes.client import SandboxClient
 from handrail.api.processes.errors import BadDirectory
 from handrail.api.processes.schemas import BashArgs, NoArgs, ProcessArgs, ReadArgs
 from handrail.api.settings import ApiSettings
-from handrail.api.tools.registry import Invocation, Result, Tool
+from handrail.api.tools.registry import Invocation, Permit, Result, Tool
 from handrail.contract import sandbox as wire
+from handrail.contract.errors import ServiceUnavailable
 from handrail.kit.redact import redact
 from handrail.policy import Context, Verdict, check
 
+AWAY_S, AWAY_TRIES = 1.0, 30  # how long a sandbox may be away before the end of a command counts as not seen
 SHOWN = 2000  # characters of a command in an audit row or on an approval card
 ABOUT = (
     "Run a command with bash in the workspace's sandbox and return its exit code, stdout and stderr. Files outside the work root cannot be "
@@ -28,6 +31,9 @@ def tools(sandbox: SandboxClient, settings: ApiSettings) -> tuple[Tool, ...]:
 
     async def run_bash(call: Invocation) -> Result:
         return shape(await sandbox.run(_token(call), call.arguments))
+
+    def until_end(_call: Invocation, result: Result, permit: Permit) -> Awaitable[Result] | None:
+        return _watch(sandbox, str(result["execId"]), permit) if result["state"] == "running" else None
 
     async def stop(call: Invocation) -> Result:
         return shape(await sandbox.stop(_token(call), call.args.exec_id))
@@ -56,8 +62,10 @@ def tools(sandbox: SandboxClient, settings: ApiSettings) -> tuple[Tool, ...]:
             effect="exec",
             executor="sandbox",
             category="exec",
-            action="command",
+            before="started",
+            action="completed",
             run=run_bash,
+            later=until_end,
             summary=summary,
             judge=judge,
             bind=bind,
@@ -70,7 +78,7 @@ def tools(sandbox: SandboxClient, settings: ApiSettings) -> tuple[Tool, ...]:
             effect="exec",
             executor="sandbox",
             category="exec",
-            action="stop",
+            action="stopped",
             run=stop,
             summary=_exec_id,
             listed=False,
@@ -100,6 +108,24 @@ def tools(sandbox: SandboxClient, settings: ApiSettings) -> tuple[Tool, ...]:
             listed=False,
         ),
     )
+
+
+async def _watch(sandbox: SandboxClient, exec_id: str, permit: Permit) -> Result:
+    """Wait for a command's end. A sandbox that is away for a moment is asked again; one that forgot the command ends it."""
+    arguments = {"exec_id": exec_id}
+    failures = 0
+    while True:
+        try:
+            outcome = await sandbox.ended(permit(wire.TOOL_READ, arguments), exec_id, wire.MAX_WAIT_MS)
+        except ServiceUnavailable:
+            failures += 1
+            if failures > AWAY_TRIES:
+                raise
+            await asyncio.sleep(AWAY_S)
+            continue
+        failures = 0
+        if outcome["exit_code"] is not None:
+            return shape(outcome)
 
 
 def directory(actor: Actor, cwd: str | None) -> str:
