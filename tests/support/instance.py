@@ -69,8 +69,8 @@ class Instance:
         return self.output.read_text(encoding="utf-8", errors="replace") if self.output.exists() else ""
 
     def processes(self) -> dict[int, str]:
-        """Every live process that belongs to it, by its data directory in command line or environment: pid -> command line."""
-        return {pid: line for pid, line in _all_processes() if str(self.data) in line or _environment_names(pid, str(self.data))}
+        """Every live process that belongs to it, by its data directory in command line, environment or working directory."""
+        return {pid: line for pid, line in _all_processes() if str(self.data) in line or _belongs(pid, str(self.data))}
 
     def part(self, name: str) -> int:
         """Pid of a part: api, sandbox, worker, beat, postgres, valkey, supervisor."""
@@ -129,8 +129,10 @@ def _all_processes() -> Generator[tuple[int, str]]:
             yield stat.pid, Path(f"/proc/{stat.pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
 
 
-def _environment_names(pid: int, data: str) -> bool:
+def _belongs(pid: int, data: str) -> bool:
     try:
-        return f"HANDRAIL_DATA_DIR={data}\0".encode() in Path(f"/proc/{pid}/environ").read_bytes()
+        named = f"HANDRAIL_DATA_DIR={data}\0".encode() in Path(f"/proc/{pid}/environ").read_bytes()
+        # the workers of postgres overwrite both command line and environment
+        return named or str(Path(f"/proc/{pid}/cwd").readlink()).startswith(data + "/pg/")
     except OSError:
         return False

@@ -41,7 +41,7 @@ class Admin:
         """One request. Raises NotRunning, NoAnswer, ServiceAnswered (the service's own words)."""
         http = SyncClient(Target("api", socket=str(self.socket)))
         try:
-            answer = http.call(method, path, body or {}, headers={"Accept-Language": say.lang()}, timeout_s=timeout_s)
+            answer = http.call(method, path, body, headers={"Accept-Language": say.lang()}, timeout_s=timeout_s)
         except ServiceUnavailable as exc:
             if not self.socket.exists() and pidfile.running(self.data / "handrail.pid") is None:
                 raise NotRunning(data=self.data) from exc

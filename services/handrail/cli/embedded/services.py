@@ -29,6 +29,7 @@ class Part:
     stop_signal: int = signal.SIGTERM
     death: int = signal.SIGTERM
     echo: bool = False  # its log lines go to the terminal too
+    late: bool = False  # not needed for the first answer: started when the others are ready
 
 
 def parts(layout: Layout, options: Options, environ: Mapping[str, str]) -> tuple[Part, ...]:
@@ -39,11 +40,11 @@ def parts(layout: Layout, options: Options, environ: Mapping[str, str]) -> tuple
         return lambda: ([sys.executable, "-P", "-m", name], env)
 
     return (
-        Part("api", module("handrail.api", "api"), 0, echo=True),
         Part("sandbox", module("handrail.sandbox", "sandbox"), 1, echo=True),
+        Part("api", module("handrail.api", "api"), 0, echo=True),
         # a task that is cut off comes back by its lease: no need to wait for it when nobody supervises any more
-        Part("worker", module("handrail.worker", "worker"), 0, death=signal.SIGKILL, echo=True),
-        Part("beat", module("handrail.worker.beat", "worker"), 0, death=signal.SIGKILL, echo=True),
+        Part("worker", module("handrail.worker", "worker"), 0, death=signal.SIGKILL, echo=True, late=True),
+        Part("beat", module("handrail.worker.beat", "worker"), 0, death=signal.SIGKILL, echo=True, late=True),
     )
 
 

@@ -23,7 +23,9 @@ from handrail.contract.errors import HandrailError
 from handrail.jail import procfs, syscalls, tree
 from handrail.kit.clock import Clock
 
-STEP_S = 0.03  # while something is starting
+STEP_S = 0.03  # while a server is starting
+PROBE_S = 0.1  # between two looks at /readyz: each costs the starting api a little
+LATE_S = 20.0  # the late parts start then, ready or not
 IDLE_S = 1.0  # between two looks when nothing happens: logs are passed on and rotated
 ECHO_S = 0.2  # between two looks at the logs when a terminal shows them
 SERVER_TIMEOUT_S = 60.0
@@ -85,8 +87,13 @@ class Supervisor:
             self._add(part)
         for member in list(self.members):
             self._await_server(member, signals)
+        first, *others = (part for part in services.parts(self.layout, self.options, self.environ) if not part.late)
+        if (self.layout.secrets("sandbox") / "public.json").exists():
+            self._add(first)  # it needs its key only, and that is there from the second start on: two cores, two imports
+        else:
+            others = [first, *others]
         self._init(signals)
-        for part in services.parts(self.layout, self.options, self.environ):
+        for part in others:
             self._add(part)
 
     def _add(self, part: Part) -> Member:
@@ -137,12 +144,18 @@ class Supervisor:
 
     def _supervise(self, signals: Signals) -> None:
         ready = False
+        late = [part for part in services.parts(self.layout, self.options, self.environ) if part.late]
+        patience = self.clock.monotonic() + LATE_S
         while not signals.stop:
             if not self._revive():
                 return
             if not ready and self.is_ready():
                 ready = True
                 self.events.ready()
+            if late and (ready or self.clock.monotonic() > patience):
+                for part in late:
+                    self._add(part)
+                late = []
             self._pass_logs_on()
             if ready:
                 self.events.tick()
@@ -151,7 +164,7 @@ class Supervisor:
 
     def _patience(self, *, ready: bool) -> float:
         if not ready:
-            return STEP_S
+            return PROBE_S
         due = [member.due - self.clock.monotonic() for member in self.members if member.child is None]
         return min([ECHO_S if self.show_logs else IDLE_S, *due])
 
