@@ -98,6 +98,8 @@ def _listen_unix(path: Path) -> socket.socket:
 def main() -> int:
     """Start; a set-up that cannot work is one clear line on stderr and exit code 1."""
     logs.configure()
+    # files that a client writes are as open as files that a command writes; our own are 0600 by their own mode
+    os.umask(0o022)
     try:
         settings = ApiSettings.load()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

@@ -94,6 +94,7 @@ async def build(settings: ApiSettings, stop: Callable[[], None]) -> AsyncGenerat
         services = _services(settings, stop, clock, directory, pool=pool, redis=redis, audit=audit, accounts=accounts)
         stack.push_async_callback(services.sandbox.close)
         stack.callback(services.files.close)
+        stack.push_async_callback(services.gate.close)
         refusals = Refusals(audit)
         writer = asyncio.create_task(refusals.run(), name="refusals")
         stack.callback(writer.cancel)

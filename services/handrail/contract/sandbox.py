@@ -4,6 +4,7 @@ A call carries its capability token and the arguments that the token's hash bind
 `POST /run`     tool Bash,         tier high, arguments = RunArguments, single use
 `POST /stop`    tool ProcessStop,  tier high (single use) or low, arguments = {"exec_id"}
 `POST /output`  tool ProcessRead,  tier low, arguments = {"exec_id"}; cursor and wait are not bound
+`POST /ended`   tool ProcessRead,  tier low, arguments = {"exec_id"}; waits for the end, answers without output
 `POST /list`    tool ProcessList,  tier low, arguments = {}
 `GET /healthz`  needs no token and tells nothing about commands.
 """
@@ -14,7 +15,7 @@ from typing import Literal, TypedDict
 
 AUDIENCE = "sandbox"
 TOOL_RUN, TOOL_STOP, TOOL_READ, TOOL_LIST = "Bash", "ProcessStop", "ProcessRead", "ProcessList"
-PATH_RUN, PATH_STOP, PATH_READ, PATH_LIST, PATH_HEALTH = "/run", "/stop", "/output", "/list", "/healthz"
+PATH_RUN, PATH_STOP, PATH_READ, PATH_ENDED, PATH_LIST, PATH_HEALTH = "/run", "/stop", "/output", "/ended", "/list", "/healthz"
 
 MAX_COMMAND = 65536  # bytes of UTF-8
 MAX_BODY = 1024 * 1024  # bytes of one request

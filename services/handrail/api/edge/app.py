@@ -27,6 +27,8 @@ from handrail.contract.lang import negotiate
 
 log = structlog.get_logger("handrail.edge")
 WS_POLICY_VIOLATION = 1008
+# refusals that nobody else records; what the gate refuses has its own row
+AT_THE_DOOR = ("edge.", "auth.missing", "auth.invalid", "auth.foreign_device", "request.rate_limited", "request.content_type", "system.")
 
 
 class Authenticator(Protocol):
@@ -123,7 +125,7 @@ class Edge:
                 receive = capped(receive, self._body_limit)
             await self._dispatch(scope, receive, tracked)
         except HandrailError as exc:
-            if exc.status in (401, 403, 421, 429):
+            if exc.code.startswith(AT_THE_DOOR):
                 self._refused(exc, path=path, peer=_peer(scope), request_id=request_id, identity=identity)
             self._metrics.answered(method, path, exc.status)
             if not started:

@@ -6,10 +6,13 @@ Reads need no token: the record is appended to the local journal before the answ
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
+
+import structlog
 
 from handrail.api.audit.events import AuditEvent, Category, Level
 from handrail.api.context import Actor, Role
@@ -19,11 +22,13 @@ from handrail.api.gate.mint import Mint, Minted, Permission
 from handrail.api.gate.permit import AUDIENCE as FILES
 from handrail.api.gate.permit import Permits
 from handrail.api.http import validate
-from handrail.api.tools.registry import Arguments, Effect, Invocation, Registry, Result, Tool
+from handrail.api.tools.registry import Arguments, Effect, Invocation, Permit, Registry, Result, Tool
 from handrail.contract.errors import HandrailError, Lang
 from handrail.contract.tokens import Tier, Trigger
 from handrail.policy import POLICY_VERSION, Verdict
 
+log = structlog.get_logger("handrail.gate")
+FORBIDDEN = 403
 ROLES: dict[Effect, frozenset[Role]] = {
     "read": frozenset({"owner", "member", "viewer"}),
     "write": frozenset({"owner", "member"}),
@@ -58,6 +63,7 @@ class Gate:
         self._audit = audit
         self._mint = mint
         self._permits = permits
+        self._unfinished: set[asyncio.Task[None]] = set()
 
     async def call(
         self,
@@ -92,7 +98,8 @@ class Gate:
         try:
             result = await tool.run(self._reading(actor, tool, args))
         except HandrailError as exc:
-            self._audit.read(_event(actor, tool, tool.action, "warn", summary | {"status": "refused", "code": exc.code}))
+            details = summary | {"status": "refused", "code": exc.code}
+            self._audit.read(_event(actor, tool, tool.action, "warn", details, category=_kind(exc)))
             raise
         size = result.get("size")
         self._audit.read(_event(actor, tool, tool.action, "info", summary if size is None else summary | {"size": size}))
@@ -130,7 +137,7 @@ class Gate:
         if approval:
             details["approval"] = approval
         # the row is committed before the effect; if it cannot be, this raises and nothing happens
-        await self._audit.effect(_event(call.actor, call.tool, "minted", "info", details, minted.jti))
+        await self._audit.effect(_event(call.actor, call.tool, call.tool.before, "info", details, minted.jti))
         return await self._execute(call, minted)
 
     async def _execute(self, call: _Call, minted: Minted) -> Result:
@@ -141,19 +148,63 @@ class Gate:
                 self._permits.take(minted.token, tool=call.tool.name, user_id=call.actor.user_id, arguments=call.arguments)
             result = await call.tool.run(invocation)
         except HandrailError as exc:
-            await self._outcome(call, minted, "warn", {"status": "tool_error", "code": exc.code}, started)
+            details = {"status": "tool_error", "code": exc.code}
+            await self._outcome(call, minted, "warn", details, started, category=_kind(exc))
             raise
         except BaseException:
             # cancelled or broken: whether the effect happened is not known, and the record says so
             await self._outcome(call, minted, "error", {"status": "unknown"}, started)
             raise
-        shown = {key: result[key] for key in ("execId", "exitCode", "killed", "size", "mechanism", "recordId") if key in result}
-        await self._outcome(call, minted, "info", {"status": "ok", **shown}, started)
+        ending = call.tool.later(invocation, result, self._permit_for(call.actor)) if call.tool.later is not None else None
+        if ending is None:
+            await self._outcome(call, minted, "info", _shown(result), started)
+            return result
+        await self._outcome(call, minted, "info", _shown(result) | {"status": "running"}, started, action="running")
+        task = asyncio.create_task(self._finish(call, minted, ending, started), name=f"outcome-{minted.jti}")
+        self._unfinished.add(task)
+        task.add_done_callback(self._unfinished.discard)
         return result
 
-    async def _outcome(self, call: _Call, minted: Minted, level: Level, more: dict[str, object], started: float) -> None:
+    async def _finish(self, call: _Call, minted: Minted, ending: Awaitable[Result], started: float) -> None:
+        """The row about the end of a call that went on after its answer."""
+        try:
+            shown = _shown(await ending)
+            await self._outcome(call, minted, "info", shown, started)
+        except HandrailError as exc:
+            # the executor is away or has forgotten the call: what came of it is not known here, its own record has it
+            log.warning("the end of a call was not seen", tool=call.tool.name, token=minted.jti, code=exc.code)
+            await self._outcome(call, minted, "error", {"status": "unknown", "code": exc.code}, started)
+
+    def _permit_for(self, actor: Actor) -> Permit:
+        """Low-tier tokens for looking at what `actor` started: no audit row of their own, the call's row covers them."""
+
+        def permit(name: str, arguments: Mapping[str, Any]) -> str:
+            tool = self._registry.get(name)
+            if tool is None or tool.effect != "read":
+                raise UnknownTool(name=name)
+            return self._mint.mint(_permission(actor, tool, arguments, "low", "system", POLICY_VERSION)).token
+
+        return permit
+
+    async def close(self) -> None:
+        """Stop watching calls that go on; their own executor's records have their end."""
+        for task in tuple(self._unfinished):
+            task.cancel()
+        await asyncio.gather(*self._unfinished, return_exceptions=True)
+
+    async def _outcome(  # noqa: PLR0913 - one row has that many parts
+        self,
+        call: _Call,
+        minted: Minted,
+        level: Level,
+        more: dict[str, object],
+        started: float,
+        *,
+        action: str = "",
+        category: Category | None = None,
+    ) -> None:
         details = call.summary | more | {"duration_ms": round((time.perf_counter() - started) * 1000, 1)}
-        await self._audit.outcome(_event(call.actor, call.tool, call.tool.action, level, details, minted.jti))
+        await self._audit.outcome(_event(call.actor, call.tool, action or call.tool.action, level, details, minted.jti, category=category))
 
     async def _security(self, call: _Call, action: str, verdict: Verdict, **more: object) -> None:
         details = call.summary | {
@@ -163,6 +214,17 @@ class Gate:
             **more,
         }
         await self._audit.effect(_event(call.actor, call.tool, action, "warn", details, category="security"))
+
+
+def _kind(exc: HandrailError) -> Category | None:
+    """What is forbidden is a matter of security; what is missing or wrong is not."""
+    return "security" if exc.status == FORBIDDEN else None
+
+
+def _shown(result: Result) -> dict[str, object]:
+    """What an audit row says of a result; never content."""
+    keys = ("execId", "exitCode", "killed", "signal", "timedOut", "size", "mechanism", "recordId")
+    return {"status": "ok", **{key: result[key] for key in keys if result.get(key) is not None}}
 
 
 def _bound(actor: Actor, tool: Tool, args: Any) -> Mapping[str, Any]:  # noqa: ANN401 - each tool has its own argument class

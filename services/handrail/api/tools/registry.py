@@ -37,6 +37,9 @@ class Invocation:
     deadline_ms: int | None = None
 
 
+Permit = Callable[[str, Mapping[str, Any]], str]  # tool name, arguments -> low-tier token for a look
+
+
 Run = Callable[[Invocation], Awaitable[Result]]
 
 
@@ -51,6 +54,8 @@ class Tool:
     `summary` turns arguments into what audit rows and approval cards show (paths, sizes; never file content).
     `bind` gives what the executor gets when that is more than the client sent (resolved paths, the workspace's roots); the
     token and the approval bind exactly that.
+    `before` and `action` name the audit rows before the effect and after it. `later`: for a call that goes on after its answer,
+    an awaitable that ends when it does and gives what came of it; None when nothing goes on.
     `judge` is the policy for the arguments; None means that the tool needs no verdict (its executor confines it).
     """
 
@@ -60,8 +65,10 @@ class Tool:
     effect: Effect
     executor: Executor
     category: Literal["fs", "exec"]
-    action: str  # audit action
+    action: str
     run: Run
+    before: str = "minted"
+    later: Callable[[Invocation, Result, Permit], Awaitable[Result] | None] | None = None
     summary: Callable[[Any], dict[str, object]] = _nothing
     bind: Callable[[Actor, Any], Mapping[str, Any]] | None = None
     judge: Callable[[Actor, Any], Verdict] | None = None

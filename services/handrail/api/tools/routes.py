@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from fastapi import Request
 from pydantic import BaseModel
@@ -61,7 +61,7 @@ async def call_tool(request: Request, name: str) -> JsonAnswer:
         raise MalformedJson(detail=str(exc)) from exc
     if not isinstance(arguments, dict):
         raise InvalidRequest(detail="the arguments must be an object")
-    result = await services.gate.call(actor, name, arguments, listed_only=True)
+    result = await services.gate.call(actor, name, cast("dict[str, Any]", arguments), listed_only=True)
     return JsonAnswer({"success": True, **result})
 
 
