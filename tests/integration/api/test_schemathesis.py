@@ -13,7 +13,7 @@ from tests.demo.client import Client
 from tests.demo.embedded import Running
 from tests.integration.api.routes import STOPS
 
-EXAMPLES = 25
+EXAMPLES = 20
 schema = schemathesis.openapi.from_dict(public_app().openapi()).exclude(path=sorted(STOPS))
 
 
