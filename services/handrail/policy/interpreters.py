@@ -171,7 +171,7 @@ def inline(bench: Bench, made: Call) -> None:
                 )
             ),
             None,
-        )  # noqa: E501, PLR2004
+        )
         if hit is not None:
             follow = words[index + 1] if value == hit else None
             for found in follow.values if follow is not None else (value[2:],):
@@ -260,7 +260,7 @@ def sed(bench: Bench, made: Call) -> None:
 
 
 def powershell(bench: Bench, made: Call) -> None:
-    """powershell and pwsh: -Command text, -EncodedCommand decoded; both also by the words they show."""
+    """Powershell and pwsh: -Command text, -EncodedCommand decoded; both also by the words they show."""
     words = list(made.args)
     for index, word in enumerate(words):
         option = (word.value or "").lower().lstrip("-/")

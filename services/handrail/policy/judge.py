@@ -10,7 +10,8 @@ from handrail.policy.assignments import assigned
 from handrail.policy.call import Bench, Call, base_name
 from handrail.policy.facts import MAX_SEGMENTS, Facts, Simple, parse
 from handrail.policy.paths import absolute, is_own_data, normal
-from handrail.policy.precheck import precheck, split_plainly
+from handrail.policy.precheck import precheck
+from handrail.policy.shell.syntax import UNKNOWN
 from handrail.policy.table import BY_PROGRAM
 from handrail.policy.verdict import SEVERITY, Command, Context, Level, Reason, Verdict
 from handrail.policy.words import Names, Word
@@ -24,7 +25,7 @@ MAX_REASONS = 50
 READ_ONLY = frozenset({
     "echo", "printf", "cat", "ls", "pwd", "cd", "whoami", "test", "[", "true", "false", "date", "wc", "head", "tail", "which", "type", "dirname",
     "basename", "realpath", "readlink", "stat", "file", "du", "df", "id", "uname", "hostname", "grep", "egrep", "fgrep", "diff", "cmp", "sort",
-    "uniq", "cut", "tr", "nl", "tac", "rev", "seq", "expr", "md5sum", "sha256sum", "sha1sum", "return", "exit", ":",
+    "uniq", "[[", "cut", "tr", "nl", "tac", "rev", "seq", "expr", "md5sum", "sha256sum", "sha1sum", "return", "exit", ":",
 })  # fmt: skip
 # programs whose operands are text or names, never a command line
 QUOTES = READ_ONLY | frozenset({
@@ -32,6 +33,7 @@ QUOTES = READ_ONLY | frozenset({
     "export", "declare", "local", "readonly", "typeset", "unset", "set", "let", "read", "docker", "tee", "logger", "wall", "help", "apropos", "less",
     "more", "tldr", "hash", "pgrep", "ps", "kubectl", "gh", "tar", "zip", "unzip", "ln", "cp", "mv", "rm", "chmod", "chown", "code", "vi", "vim",
 })  # fmt: skip
+DECIDES = ("the result of a command decides what happens", "命令替换的结果决定执行内容")
 CONFUSABLE = re.compile(r"[^\x00-\x7f]")
 
 Handler = Callable[[Bench, Call], None]
@@ -53,11 +55,12 @@ class Judge:
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self.names = Names()
         self.bases: list[str] = [normal(context.cwd)]
         self.reasons: dict[tuple[str, int, int], Reason] = {}
         self.commands: list[Command] = []
-        self._fixed = {"HOME": context.home, "PWD": context.cwd, "OLDPWD": context.cwd, "TMPDIR": "/tmp", "USER": "user"}  # noqa: S108 - a value to judge with
+        self.names = Names(
+            {"HOME": context.home, "PWD": context.cwd, "OLDPWD": context.cwd, "TMPDIR": "/tmp", "USER": "user", "IFS": " \t\n"}
+        )  # a value to judge with
         self._depth = 0
         self._segments = 0
         self._span: tuple[int, int] | None = None  # of the payload that is being judged
@@ -79,14 +82,14 @@ class Judge:
             self.say("limit.nesting", "deny", span, f"commands nested more than {MAX_NESTING} deep", f"命令嵌套超过 {MAX_NESTING} 层")
             return
         self._seen.add(text)
-        outer = self._span
+        outer, bases = self._span, self.bases
         self._span = outer or span
         self._depth += 1
         try:
             self.text(text)
         finally:
             self._depth -= 1
-            self._span = outer
+            self._span, self.bases = outer, bases
 
     def call(self, call: Call) -> None:
         """Judge a program call."""
@@ -125,79 +128,49 @@ class Judge:
             self.say(found.rule, found.severity, (found.start, found.end), found.en, found.zh)
             if found.rule.startswith("limit."):
                 return
-        facts = parse(text, self.names, self._fixed)
-        if facts.failed:
-            facts = self._second_look(text, facts)
+        facts = parse(text, self.names, self.bases)
         self._segments += len(facts.commands)
-        if self._segments > MAX_SEGMENTS:
-            self.say(
-                "limit.segments",
-                "deny",
-                (0, len(text)),
-                f"more than {MAX_SEGMENTS} commands in one string",
-                f"一条命令串中超过 {MAX_SEGMENTS} 个命令",
-            )
+        if facts.limit or self._segments > MAX_SEGMENTS:
+            self._limit(facts.limit or "segments", text)
             return
-        self._whole(facts)
-        self._follow_cd(facts)
+        self._whole(text, facts)
         for simple in facts.commands:
             self._simple(simple)
         for redirect in facts.loose:
             writing.redirect(self, redirect)
             self._own_data(redirect.target)
-        for inner, start, end in facts.texts:
-            self.shell(inner, (start, end))
 
-    def _second_look(self, text: str, facts: Facts) -> Facts:
-        """The grammar failed. Each piece between separators is parsed alone: a deny is never hidden by an error.
+    def _limit(self, limit: str, text: str) -> None:
+        if limit == "nesting":
+            self.say("limit.nesting", "deny", (0, len(text)), "nested too deep", "嵌套过深")
+        else:
+            en, zh = f"more than {MAX_SEGMENTS} commands in one string", f"一条命令串中超过 {MAX_SEGMENTS} 个命令"
+            self.say("limit.segments", "deny", (0, len(text)), en, zh)
 
-        Where every piece is understood and nothing was nested, the pieces are the command and nothing has to be asked.
-        """
-        clean = not re.search(r"[(){}`]|<<|\bcase\b|\bfor\b|\bwhile\b|\buntil\b|\bif\b|\bselect\b|\bfunction\b", text)
-        merged = facts
-        for offset, piece in split_plainly(text):
-            # forms that bash takes and the grammar does not
-            plain = re.sub(r"\A(\s*)\[ (.*) \](\s*)\Z", r"\1test \2\3", piece, flags=re.DOTALL)
-            found = parse(re.sub(r"(\d*)<>", r"\1> ", plain), self.names, self._fixed)
-            clean = clean and not found.failed
-            for simple in found.commands:
-                simple.start, simple.end = simple.start + offset, simple.end + offset
-            merged.commands.extend(found.commands)
-            merged.loose.extend(found.loose)
-            merged.texts.extend(found.texts)
-        if not clean:
+    def _whole(self, text: str, facts: Facts) -> None:
+        if facts.failed:
             self.say("text.grammar", "confirm", (0, len(text)), "not everything in it is understood", "命令中有无法解析的部分")
-        return merged
-
-    def _whole(self, facts: Facts) -> None:
-        if facts.unknown is not None:
-            kind, start, end = facts.unknown
-            self.say("text.form", "confirm", (start, end), f"a form that is not followed ({kind})", f"含未跟踪的语法形式（{kind}）")
+        if facts.strange:
+            self.say(
+                "text.form",
+                "confirm",
+                (0, len(text)),
+                f"a form that is not followed ({facts.strange})",
+                f"含未跟踪的语法形式（{facts.strange}）",
+            )
         if facts.process_substitution is not None:
             self.say("substitution.process", "confirm", facts.process_substitution, "process substitution", "进程替换")
         if facts.recursion is not None:
             self.say("bomb", "deny", facts.recursion, "fork bomb", "fork 炸弹")
-        if facts.loose_substitutions:
-            self.say(
-                "substitution",
-                "confirm",
-                facts.loose_substitutions,
-                "the result of a command decides what happens",
-                "命令替换的结果决定执行内容",
-            )
-
-    def _follow_cd(self, facts: Facts) -> None:
-        """Every directory that a literal `cd` may lead to; order and scope are not followed, so it only grows."""
-        for simple in facts.commands:
-            if not simple.words or base_name(simple.words[0]) not in ("cd", "pushd"):
-                continue
-            for word in simple.words[1:2]:
-                for value in word.values:
-                    for path in absolute(value, list(self.bases)) if value and value != "-" else ():
-                        if path not in self.bases and len(self.bases) < 16:  # noqa: PLR2004 - bounded work
-                            self.bases.append(path)
+        for word in facts.words:
+            self._own_data(word)
+            if word.operator:
+                self.say("expansion.operator", "confirm", (word.start, word.end), "an expansion that can run code", "可能执行代码的展开")
+            if word.substitution:
+                self.say("substitution", "confirm", (word.start, word.end), *DECIDES)
 
     def _simple(self, simple: Simple) -> None:
+        self.bases = simple.bases
         for redirect in simple.redirects:
             writing.redirect(self, redirect)
             self._own_data(redirect.target)
@@ -228,13 +201,7 @@ class Judge:
             return
         exempt = base_name(simple.words[0]) in READ_ONLY and self._depth == 0 and not simple.words[0].substitution
         if not exempt:
-            self.say(
-                "substitution",
-                "confirm",
-                (holders[0].start, holders[0].end),
-                "the result of a command decides what happens",
-                "命令替换的结果决定执行内容",
-            )
+            self.say("substitution", "confirm", (holders[0].start, holders[0].end), *DECIDES)
 
     def _own_data(self, word: Word) -> None:
         for value in word.values:
@@ -245,12 +212,11 @@ class Judge:
 
     def _unknown(self, call: Call, word: Word) -> None:
         self.say("command.unknown", "confirm", (word.start, word.end), "which program runs is not known", "无法确定运行的程序")
+        rest = call.words[1:]
         for value in word.values:
-            if value.strip():
-                self.shell(" ".join([value, *(w.values[0] for w in call.args if w.values)]), call.span)
-        values = [value for w in call.words for value in w.values[:1]]
-        if len(word.values) > 1:
-            self.shell(" ".join([*word.values, *values[1:]]), call.span)
+            if value and UNKNOWN not in value and call.depth < MAX_WRAPPERS:
+                guess = Word(value, (value,), known=True, start=word.start, end=word.end)
+                self.call(Call(base_name(guess), (guess, *rest), call.simple, call.depth + 1, call.piped))
 
     def _head(self, word: Word, call: Call) -> None:
         span = (word.start, word.end)
@@ -347,28 +313,4 @@ def check(command: str, context: Context) -> Verdict:
     judge.text(command)
     reasons = sorted(judge.reasons.values(), key=lambda found: (-SEVERITY[found.severity], found.start, found.rule))
     level: Level = reasons[0].severity if reasons else "allow"
-    return Verdict(level, _in_characters(command, reasons), _commands_in_characters(command, judge.commands), POLICY_VERSION)
-
-
-def _in_characters(command: str, reasons: list[Reason]) -> tuple[Reason, ...]:
-    if command.isascii():
-        return tuple(reasons)
-    at = _offsets(command)
-    return tuple(Reason(r.rule, r.severity, at(r.start), at(r.end), r.en, r.zh) for r in reasons)
-
-
-def _commands_in_characters(command: str, commands: list[Command]) -> tuple[Command, ...]:
-    if command.isascii():
-        return tuple(commands)
-    at = _offsets(command)
-    return tuple(Command(c.argv, c.text, at(c.start), at(c.end)) for c in commands)
-
-
-def _offsets(command: str) -> Callable[[int], int]:
-    """Byte offset to character offset."""
-    raw = command.encode("utf-8", "replace")
-
-    def at(offset: int) -> int:
-        return len(raw[:offset].decode("utf-8", "ignore"))
-
-    return at
+    return Verdict(level, tuple(reasons), tuple(judge.commands), POLICY_VERSION)

@@ -74,33 +74,3 @@ def _quoted(text: str, index: int) -> bool:
             quote = ""
         position += 1
     return bool(quote)
-
-
-def split_plainly(text: str) -> list[tuple[int, str]]:
-    """Pieces between separators outside quotes, with their offsets: the second look when the grammar fails.
-
-    Separators are `;`, `&`, `|`, newline and brackets that open or close a group; nothing is dropped but them.
-    """
-    pieces: list[tuple[int, str]] = []
-    start = position = 0
-    quote = ""
-    while position < len(text):
-        char = text[position]
-        if char == "\\" and quote != "'":
-            position += 2
-            continue
-        if not quote and char in "'\"":
-            quote = char
-        elif char == quote:
-            quote = ""
-        elif not quote and char in ";&|\n(){}" and not _part_of_redirect(text, position):
-            pieces.append((start, text[start:position]))
-            start = position + 1
-        position += 1
-    pieces.append((start, text[start:]))
-    return [(offset, piece) for offset, piece in pieces if piece.strip()]
-
-
-def _part_of_redirect(text: str, position: int) -> bool:
-    around = text[max(0, position - 1) : position + 2]
-    return text[position] in "&|" and ("&>" in around or ">&" in around or "<&" in around or ">|" in around)

@@ -1,4 +1,4 @@
-"""What a word of the shell can become: quotes taken off, known variables put in, braces opened."""
+"""What a word can become when the shell has expanded it: every alternative that can be known from the text."""
 
 from __future__ import annotations
 
@@ -6,19 +6,28 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tree_sitter import Node
+from handrail.policy.shell.syntax import CLOSE, COMMA, GLOBS, MARKS, OPEN, PLAIN, TILDE, UNKNOWN, Assignment, Part
+from handrail.policy.shell.syntax import Word as Written
 
 MAX_VALUES = 16  # possibilities that are followed for one word
-MAX_BRACES = 32
-GLOB = re.compile(r"[*?\[]")
-NUMBERS = re.compile(r"(-?\d{1,4})\.\.(-?\d{1,4})\Z")
-ANSI = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
-SIMPLE_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
+MAX_BRACES = 64
+MAX_LENGTH = 65536
+CHAIN = 8  # X=$Y; Y=$Z ...
+FROM_OUTSIDE = frozenset(
+    "PATH LOGNAME LANG LC_ALL TERM RANDOM SECONDS LINENO HOSTNAME UID EUID PPID COLUMNS LINES SRANDOM EPOCHSECONDS".split()
+)
+MARKED = re.compile(f"[{MARKS}]")
+GLOB = re.compile(f"[{GLOBS}]")
+BRACES = re.compile(f"{OPEN}([^{OPEN}{CLOSE}]*){CLOSE}")
+NUMBERS = re.compile(r"(-?\d{1,6})\.\.(-?\d{1,6})(?:\.\.-?\d+)?\Z")
+LETTERS = re.compile(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.-?\d+)?\Z")
+DEFAULTS = frozenset({":-", "-", ":=", "=", ":+", "+"})
+FIELDS = re.compile(r"[ \t\n]+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Word:
-    """`values`: what it may be. `known`: those are all. `globs`: a wildcard outside quotes. `ansi`: written with $'...'."""
+    """`values`: what it may be (UNKNOWN stands for what cannot be seen). `known`: those are all. `ansi`: written with $'...'."""
 
     text: str
     values: tuple[str, ...]
@@ -28,9 +37,7 @@ class Word:
     globs: bool = False
     ansi: bool = False
     substitution: bool = False
-    quoted: bool = False
     operator: bool = False  # ${x@P}, ${!x}: what comes out may be code
-    splits: bool = False  # an unquoted expansion with blanks in it
 
     @property
     def value(self) -> str | None:
@@ -40,199 +47,161 @@ class Word:
 
 @dataclass(slots=True)
 class Names:
-    """Variables and functions of one command string: every value that is ever assigned, in any order."""
+    """Variables of one command string: every value that is assigned anywhere in it, in any order."""
 
-    values: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    unknown: set[str] = field(default_factory=set[str])
-    functions: set[str] = field(default_factory=set[str])
+    fixed: Mapping[str, str]  # HOME, PWD ...
+    assigned: dict[str, list[Written | None]] = field(default_factory=dict[str, list[Written | None]])
+    busy: set[str] = field(default_factory=set[str])
 
-    def assign(self, name: str, word: Word | None) -> None:
-        """Note one assignment; None or an unknown word makes the name unknown."""
-        if word is not None:
-            self.values.setdefault(name, set()).update(word.values)
-        if word is None or not word.known:
-            self.unknown.add(name)
+    def add(self, assignments: list[Assignment]) -> None:
+        """Note what is assigned."""
+        for assignment in assignments:
+            self.assigned.setdefault(assignment.name, []).append(assignment.value)
 
-    def look_up(self, name: str) -> tuple[tuple[str, ...], bool]:
-        """(values, whether those are all)."""
-        found = tuple(sorted(self.values.get(name, ())))[:MAX_VALUES]
-        return found, bool(found) and name not in self.unknown and len(self.values[name]) <= MAX_VALUES
-
-
-@dataclass(slots=True)
-class _Build:
-    values: list[str] = field(default_factory=lambda: [""])
-    known: bool = True
-    globs: bool = False
-    ansi: bool = False
-    substitution: bool = False
-    quoted: bool = False
-    operator: bool = False
-    splits: bool = False
-    literal: bool = True  # nothing but plain text so far: braces may be opened
-
-    def add(self, options: tuple[str, ...], *, known: bool = True) -> None:
-        self.known = self.known and known
-        if not options:
-            self.known = False
-            return
-        self.values = [value + option for value in self.values for option in options][:MAX_VALUES]
-        if len(self.values) == MAX_VALUES:
-            self.known = False
+    def look_up(self, name: str) -> tuple[str, ...]:
+        """The alternatives; UNKNOWN is one of them when there may be others."""
+        if name in self.busy or len(self.busy) > CHAIN:
+            return (UNKNOWN,)
+        words, fixed = self.assigned.get(name), self.fixed.get(name)
+        if words is None:
+            if fixed is not None:
+                return (fixed,)
+            # the environment is clean: a name that nobody set is empty
+            return (UNKNOWN,) if name in FROM_OUTSIDE or not (name[0].isalpha() or name[0] == "_") else ("", UNKNOWN)
+        self.busy.add(name)
+        found: list[str] = [fixed] if fixed is not None else []
+        for word in words[:MAX_VALUES]:
+            found.extend((UNKNOWN,) if word is None else alternatives(word, self))
+        self.busy.discard(name)
+        return _few([*found, UNKNOWN] if len(words) > MAX_VALUES else found)
 
 
-def resolve(node: Node, names: Names, fixed: Mapping[str, str]) -> Word:
-    """The word that `node` is. `fixed` has variables that are always known (HOME, PWD)."""
-    build = _Build()
-    _walk(node, build, names, fixed)
-    raw = _text(node)
-    if not build.quoted and build.literal:
-        build.values = [opened for value in build.values for opened in open_braces(value)]
-    if build.literal and not build.quoted and raw.startswith("~"):
-        build.values = [_tilde(value, fixed) for value in build.values]
-    return Word(
-        raw,
-        tuple(dict.fromkeys(build.values)),
-        build.known,
-        node.start_byte,
-        node.end_byte,
-        build.globs,
-        build.ansi,
-        build.substitution,
-        build.quoted,
-        build.operator,
-        build.splits,
-    )
+def _few(values: list[str]) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(values))
+    return found if len(found) <= MAX_VALUES else (*found[:MAX_VALUES], UNKNOWN)
 
 
-def _walk(root: Node, build: _Build, names: Names, fixed: Mapping[str, str]) -> None:
-    stack = [(root, False)]
-    while stack:
-        node, inside = stack.pop()
-        kind = node.type
-        if kind in ("word", "number", "variable_name", "extglob_pattern", "regex", "test_operator", "special_variable_name"):
-            _plain(_text(node), build)
-        elif kind == "raw_string":
-            build.quoted = True
-            build.add((_text(node)[1:-1],))
-        elif kind == "ansi_c_string":
-            build.ansi = build.quoted = True
-            build.add((ansi(_text(node)[2:-1]),))
-        elif kind in ("string", "translated_string"):
-            build.quoted = True
-            stack.extend((child, True) for child in reversed(node.children) if child.type not in ('"', "$"))
-        elif kind == "string_content":
-            build.add((re.sub(r'\\([$`"\\\n])', r"\1", _text(node)).replace("\\\n", ""),))
-        elif kind in ("concatenation", "command_name", "array"):
-            stack.extend((child, inside) for child in reversed(node.children))
-        elif kind == "simple_expansion":
-            _variable(_text(node)[1:], build, names, fixed, inside=inside)
-        elif kind == "expansion":
-            _expansion(_text(node)[2:-1], build, names, fixed, inside=inside)
-        elif kind == "arithmetic_expansion":
-            build.literal = False
-            build.add((), known=False)
-        elif kind == "brace_expression":
-            _plain(_text(node), build)
-        elif kind in ("command_substitution", "process_substitution"):
-            build.substitution = True
-            build.literal = False
-            build.add((), known=False)
-        elif not node.is_named:
-            _plain(_text(node), build)
-        else:
-            build.add((), known=False)
+def alternatives(word: Written, names: Names) -> tuple[str, ...]:
+    """Every text that the word can become, before it is split into fields; wildcards outside quotes are still marks."""
+    literal = word.literal
+    if literal is not None:
+        if literal.isascii() or not MARKED.search(literal):
+            return (literal,)
+        return tuple(_tilde(opened, names) for opened in _open_braces(literal))
+    found = [""]
+    for part in word.parts:
+        options = _part(part, names)
+        found = list(_few([start + option for start in found for option in options]))
+        if any(len(value) > MAX_LENGTH for value in found):
+            return (UNKNOWN,)
+    if any(OPEN in value for value in found):
+        found = [opened for value in found for opened in _open_braces(value)]
+    return tuple(_tilde(value, names) for value in _few(found))
 
 
-def _plain(text: str, build: _Build) -> None:
-    if GLOB.search(re.sub(r"\\.", "", text)):
-        build.globs = True
-    build.add((re.sub(r"\\(.)", r"\1", text.replace("\\\n", ""), flags=re.DOTALL),))
+def _part(part: Part, names: Names) -> tuple[str, ...]:
+    if part.kind == "text":
+        return (part.text,)
+    if part.kind == "variable":
+        return names.look_up(part.text)
+    if part.kind == "operator":
+        return _operator(part, names)
+    return (UNKNOWN,)
 
 
-def _variable(name: str, build: _Build, names: Names, fixed: Mapping[str, str], *, inside: bool) -> None:
-    build.literal = False
-    found, known = names.look_up(name)
-    if name in fixed:
-        found, known = (*found, fixed[name]), known or not found
-    if not inside and any(re.search(r"\s", value) for value in found):
-        build.splits = True
-    build.add(found, known=known)
+def _operator(part: Part, names: Names) -> tuple[str, ...]:
+    found = names.look_up(part.text)
+    if part.operator in DEFAULTS:
+        default = alternatives(part.word, names) if part.word is not None else ("",)
+        if part.operator in (":+", "+"):
+            return _few([*default, ""])
+        return _few([*(value for value in found if value), *default])
+    return (UNKNOWN,)
 
 
-def _expansion(text: str, build: _Build, names: Names, fixed: Mapping[str, str], *, inside: bool) -> None:
-    """`${...}`: a plain name, a name with a default, or an operator whose result is not followed."""
-    match = re.match(r"(!?)(#?)([A-Za-z_]\w*|[0-9@*?$!#-])(.*)\Z", text, re.DOTALL)
-    if match is None or match[1]:
-        build.operator = build.operator or match is not None
-        build.add((), known=False)
-        return
-    name, rest = match[3], match[4]
-    if not rest and not match[2]:
-        _variable(name, build, names, fixed, inside=inside)
-        return
-    build.literal = False
-    if rest.startswith("@") and rest[1:2] in ("P", "E", "A", "K", "Q"):
-        build.operator = rest[1:2] in ("P", "E")
-    default = re.match(r":?[-=+](.*)\Z", rest, re.DOTALL)
-    found, _ = names.look_up(name)
-    options = found if default is None else (*found, default[1].strip("\"'"))
-    if name in fixed:
-        options = (*options, fixed[name])
-    build.add(options, known=False)
+def _tilde(value: str, names: Names) -> str:
+    while TILDE in value:
+        at = value.index(TILDE)
+        match = re.compile(r"[^/:]*").match(value, at + 1)
+        user = match[0] if match is not None else ""
+        known = {"": names.fixed.get("HOME", UNKNOWN), "root": "/root", "+": names.fixed.get("PWD", UNKNOWN), "-": UNKNOWN}
+        value = value[:at] + known.get(user, "/home/" + user) + value[at + 1 + len(user) :]
+    return value
 
 
-def ansi(text: str) -> str:
-    """The text of $'...' with its escapes decoded."""
-
-    def decode(match: re.Match[str]) -> str:
-        body = match[1]
-        if body[0] in "xuU" and len(body) > 1:
-            return chr(min(int(body[1:], 16), 0x10FFFF))
-        if body[0] in "01234567":
-            return chr(int(body, 8) & 0xFF)
-        if body[0] == "c" and len(body) > 1:
-            return chr(ord(body[1]) & 0x1F)
-        return SIMPLE_ESCAPES.get(body, body)
-
-    return ANSI.sub(decode, text)
-
-
-def open_braces(text: str) -> list[str]:
-    """Brace expansion of literal text, at most MAX_BRACES results; `{1..3}` and `{a,b}`, nested."""
+def _open_braces(text: str) -> list[str]:
+    """Brace expansion; what is more than MAX_BRACES becomes unknown."""
+    if OPEN not in text:
+        return [text]
     done: list[str] = []
     waiting = [text]
-    while waiting and len(done) + len(waiting) <= MAX_BRACES:
+    while waiting:
+        if len(done) + len(waiting) > MAX_BRACES or len(waiting[-1]) * (len(waiting) + len(done)) > MAX_LENGTH:
+            return [*done, UNKNOWN]
         current = waiting.pop()
-        match = re.search(r"\{([^{}]*)\}", current)
-        options = _options(match[1]) if match else []
-        if match is None or not options:
+        match = BRACES.search(current)
+        if match is None:
             done.append(current)
             continue
-        waiting.extend(current[: match.start()] + option + current[match.end() :] for option in reversed(options))
-    return done + waiting
+        waiting.extend(current[: match.start()] + option + current[match.end() :] for option in reversed(_options(match[1])))
+    return done
 
 
 def _options(body: str) -> list[str]:
-    if "," in body:
-        return body.split(",")
-    numbers = NUMBERS.match(body)
-    if numbers:
+    if COMMA in body:
+        return body.split(COMMA)
+    numbers, letters = NUMBERS.match(body), LETTERS.match(body)
+    if numbers is not None:
         first, last = int(numbers[1]), int(numbers[2])
+        if abs(first - last) >= MAX_BRACES:
+            return [UNKNOWN]
         step = 1 if first <= last else -1
-        return [str(number) for number in range(first, last + step, step)][:MAX_BRACES]
-    return []
+        return [str(number) for number in range(first, last + step, step)]
+    if letters is not None:
+        first, last = ord(letters[1]), ord(letters[2])
+        step = 1 if first <= last else -1
+        return [chr(code) for code in range(first, last + step, step)]
+    return ["{" + body + "}"]  # plain characters, no longer marks
 
 
-def _tilde(value: str, fixed: Mapping[str, str]) -> str:
-    if value == "~" or value.startswith("~/"):
-        return fixed["HOME"] + value[1:]
-    if value.startswith("~root"):
-        return "/root" + value[5:]
-    if value.startswith(("~+", "~-")):
-        return value
-    return "/home/" + value[1:]
+def expand(word: Written, names: Names, source: str) -> list[Word]:
+    """The words of a command line that a written one gives: usually one, several with braces or unquoted blanks."""
+    literal = word.literal
+    if literal is not None and (literal.isascii() or not MARKED.search(literal)):
+        return [Word(literal, (literal,), True, word.start, word.end, False, word.ansi)]  # positions are quicker
+    found = alternatives(word, names)
+    if literal is not None:
+        return [_value((value,), word, source) for value in found]
+    splits = any(part.kind in ("variable", "operator") and not part.quoted for part in word.parts)
+    if not splits or not any(FIELDS.search(value) for value in found):
+        return [_value(found, word, source)]
+    if len(found) == 1:
+        return [_value((piece,), word, source) for piece in FIELDS.split(found[0]) if piece]
+    pieces = [piece for value in found for piece in FIELDS.split(value) if piece]
+    return [_value((piece, UNKNOWN), word, source) for piece in dict.fromkeys(pieces)]
 
 
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
+def one(word: Written, names: Names, source: str) -> Word:
+    """The word where the shell does not split (assignments, redirect targets, here-documents)."""
+    return _value(alternatives(word, names), word, source)
+
+
+def _value(found: tuple[str, ...], word: Written, source: str) -> Word:
+    known = not any(UNKNOWN in value for value in found)
+    globs = any(GLOB.search(value) for value in found)
+    values = tuple(dict.fromkeys(value if value.isascii() else value.translate(PLAIN) for value in found))
+    operator = word.literal is None and any(_is_code(part) for part in word.parts)
+    substitution = word.literal is None and word.has("substitution", "process")
+    return Word(source[word.start : word.end], values, known, word.start, word.end, globs, word.ansi, substitution, operator)
+
+
+def _is_code(part: Part) -> bool:
+    """An expansion whose result is expanded once more, or that assigns what a command prints."""
+    if part.kind == "indirect":
+        keys = part.operator == "[" or (part.operator == "" and part.word is not None and part.word.literal in ("@", "*"))
+        return not keys
+    if part.kind == "operator" and part.operator == "@":
+        return True
+    if part.kind == "operator" and part.word is not None:
+        return part.word.has("substitution") or any(_is_code(inner) for inner in part.word.parts)
+    return False

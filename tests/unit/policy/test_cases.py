@@ -15,7 +15,32 @@ CASES = [json.loads(line) for line in Path(__file__).with_name("cases.jsonl").re
 DECIDED = {"dd if=/dev/zero of=/dev/null count=1": "allow"}
 
 
-@pytest.mark.req("D6", "D7", "D8", "D9", "D10", "D11", "D12", "D13", "D14", "D15", "D16", "D17", "D18", "D19", "D20", "D22", "D23", "D24", "D25", "D26", "D27", "D28", "D29", "PF-A9")
+@pytest.mark.req(
+    "D6",
+    "D7",
+    "D8",
+    "D9",
+    "D10",
+    "D11",
+    "D12",
+    "D13",
+    "D14",
+    "D15",
+    "D16",
+    "D17",
+    "D18",
+    "D19",
+    "D20",
+    "D22",
+    "D23",
+    "D24",
+    "D25",
+    "D26",
+    "D27",
+    "D28",
+    "D29",
+    "PF-A9",
+)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['group']}:{case['command'][:40]!r}")
 def test_the_verdict_is_the_reference_s(case: dict[str, str]) -> None:
     verdict = check(case["command"], CONTEXT)
