@@ -55,6 +55,7 @@ def build(root: Path) -> None:
         path.write_bytes(data)
     with open(os.fsencode(root) + b"/odd\xff\xe9.txt", "wb") as file:
         file.write(b"odd name foo\n")
+    (root / "new\nline.txt").write_bytes(b"line foo\n")
     (root / "link.txt").symlink_to("a.py")
     (root / "link_dir").symlink_to("sub")
     (root / "link_out").symlink_to("/etc")

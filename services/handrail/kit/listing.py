@@ -23,7 +23,7 @@ class Entry(NamedTuple):
     size: int  # bytes
     mtime: float
     is_link: bool = False
-    odd_name: bool = False  # bytes that are not UTF-8 are shown as U+F780..U+F7FF
+    odd_name: bool = False  # bytes that are no text are shown as U+F701..U+F7FF
 
 
 def kind_of(mode: int) -> Kind:
@@ -43,14 +43,10 @@ def list_directory(scope: Scope, location: Location) -> list[Entry]:
     try:
         with os.scandir(fd) as entries:
             for entry in entries:
-                name = entry.name
-                if name.isascii():
-                    if name.startswith(".") and is_temporary(name):
-                        continue
-                    odd = False
-                else:
-                    odd = names.is_odd(name)
-                    name = names.shown(name)
+                name = names.shown(entry.name)
+                odd = name is not entry.name and name != entry.name
+                if name[0] == "." and is_temporary(name):
+                    continue
                 try:
                     info = entry.stat(follow_symlinks=False)
                 except OSError:  # it went away, or the file system cannot say

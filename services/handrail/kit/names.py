@@ -1,8 +1,8 @@
 """File names as text and back, and the rules for a path that a caller wrote. Pure.
 
-Linux names are bytes. A byte that is not part of valid UTF-8 is shown as one character of the private range
-U+F780..U+F7FF (U+F700 + byte), and the same character in a path means that byte again. Names that hold such characters in
-valid UTF-8 are taken apart byte by byte, so that the mapping stays one to one.
+Linux names are bytes. A control character, and a byte that is not part of valid UTF-8, is shown as one character of the private
+range U+F701..U+F7FF (U+F700 + byte), and the same character in a path means that byte again. Names that hold such
+characters in valid UTF-8 are taken apart byte by byte, so that the mapping stays one to one.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from handrail.kit.errors import CONTROL, DOT_NAME, EMPTY, NOT_TEXT, NOT_UNICODE,
 PATH_MAX = 4095  # bytes, Linux
 NAME_MAX = 255  # bytes of one component
 ESCAPE = 0xF700
-_ESCAPED = re.compile("[\uf780-\uf7ff]")
+_ESCAPED = re.compile("[\uf701-\uf71f\uf77f-\uf7ff]")
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
+_ODD = re.compile("[\x01-\x1f\x7f\udc80-\udcff\uf701-\uf71f\uf77f-\uf7ff]")
 
 
 def to_bytes(text: str) -> bytes:
@@ -24,42 +25,24 @@ def to_bytes(text: str) -> bytes:
     try:
         if text.isascii() or not _ESCAPED.search(text):
             return text.encode()
-        return b"".join(bytes([ord(char) - ESCAPE]) if "\uf780" <= char <= "\uf7ff" else char.encode() for char in text)
+        return b"".join(bytes([ord(char) - ESCAPE]) if _ESCAPED.match(char) else char.encode() for char in text)
     except UnicodeEncodeError as exc:
         raise InvalidPath("", reason=NOT_UNICODE) from exc
 
 
 def to_text(raw: bytes) -> str:
-    """A name as text that JSON can carry; `to_bytes(to_text(raw)) == raw` for every `raw`."""
-    if raw.isascii():
-        return raw.decode("ascii")
-    text = raw.decode("utf-8", "surrogateescape")
-    if not is_odd(text) and not _ESCAPED.search(text):
-        return text
-    return "".join(_show(char) for char in text)
+    """A name or path as text that JSON and a terminal can carry; `to_bytes(to_text(raw)) == raw` for every `raw` without NUL."""
+    return shown(raw.decode("utf-8", "surrogateescape"))
 
 
 def shown(name: str) -> str:
-    """`to_text` for a name that Python decoded itself (`os.scandir`): lone surrogates and private characters escaped."""
-    return name if name.isascii() else to_text(os.fsencode(name))
+    """`to_text` for a name that Python decoded itself (`os.scandir`)."""
+    return name if name.isprintable() and name.isascii() else _ODD.sub(_escape, name)
 
 
-def is_odd(name: str) -> bool:
-    """Whether a name that Python decoded holds bytes that are not UTF-8."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
-
-
-def _show(char: str) -> str:
-    code = ord(char)
-    if 0xDC80 <= code <= 0xDCFF:  # noqa: PLR2004 - surrogateescape: U+DC00 + byte
-        return chr(code - 0xDC00 + ESCAPE)
-    if "\uf780" <= char <= "\uf7ff":
-        return "".join(chr(byte + ESCAPE) for byte in char.encode())
-    return char
+def _escape(match: re.Match[str]) -> str:
+    char = match.group()
+    return "".join(chr(byte + ESCAPE) for byte in char.encode("utf-8", "surrogateescape"))
 
 
 def absolute(text: object, *, workdir: str, home: str) -> str:

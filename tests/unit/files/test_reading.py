@@ -128,6 +128,8 @@ async def test_read_cuts_at_its_cap_and_says_so(calls: Calls, work: Path) -> Non
 
 @pytest.mark.req("F3")
 async def test_only_line_feeds_end_lines(calls: Calls, work: Path) -> None:
+    (work / "plain").write_bytes(b"a\x0cb\xe2\x80\xa8c\nd")
+    assert (await calls("Read", path="plain"))["content"] == "     1\ta\x0cb\u2028c\n     2\td"
     (work / "f").write_bytes(b"a\r\nb\rc\x0cd\xe2\x80\xa8e\n")
     read = await calls("Read", path="f")
     assert read["totalLines"] == 2

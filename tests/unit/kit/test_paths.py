@@ -358,7 +358,7 @@ def test_locations_are_remembered_within_a_bound(scope: Scope) -> None:
 
 @pytest.mark.req("PF-B20")
 def test_a_name_with_bytes_that_are_no_utf8_is_read_and_listed(world: World, scope: Scope) -> None:
-    raw = os.fsencode(world.work) + b"/caf\xe9\xff.txt"
+    raw = os.fsencode(world.work) + b"/caf\xe9\xff\n.txt"
     with open(raw, "wb") as file:
         file.write(b"odd")
     entry = next(entry for entry in list_directory(scope, scope.locate(".")) if entry.odd_name)

@@ -78,7 +78,7 @@ async def read(files: FileService, call: Invocation) -> Result:
     found, info = await load(files, scope, location)
     if found.binary:
         raise NotText(path=location.path)
-    lines = found.text.splitlines(keepends=True) if "\r" not in found.text else _lines(found.text)
+    lines = _lines(found.text)
     first = args.start_line
     shown, cut = _window(lines[first - 1 : first - 1 + args.limit], first)
     last = first + len(shown) - 1
@@ -140,7 +140,7 @@ def _entry(entry: Entry) -> dict[str, object]:
     if is_link:
         out["isSymbolicLink"] = True
     if odd_name:
-        out["nonUtf8Name"] = True
+        out["escapedName"] = True
     return out
 
 

@@ -84,7 +84,7 @@ class EntryInfo(BaseModel):
     size: int
     mtime: float
     isSymbolicLink: bool = False
-    nonUtf8Name: bool = False
+    escapedName: bool = False
 
 
 class ListAnswer(Answer):

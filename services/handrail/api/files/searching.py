@@ -189,7 +189,7 @@ def _lines(scope: Scope, found: ContentResult, args: GrepArgs) -> Result:
     matches: list[dict[str, object]] = []
     text: list[str] = []
     for path, hit in pairs:
-        shown = _display(scope, scope.locate(path))
+        shown = _shorter(scope, path)
         matches.append({"path": shown, "line": hit.line, "text": _short(hit.text)})
         first = hit.line - len(hit.before)
         text += [f"{shown}-{number}- {_short(line)}" for number, line in enumerate(hit.before, first)]
@@ -202,7 +202,7 @@ def _lines(scope: Scope, found: ContentResult, args: GrepArgs) -> Result:
 
 def _files(scope: Scope, found: ContentResult, args: GrepArgs) -> Result:
     page = found.files[args.offset : args.offset + args.head_limit]
-    rows = [{"path": _display(scope, scope.locate(path)), "count": len(hits), "firstLine": hits[0].line} for path, hits in page]
+    rows = [{"path": _shorter(scope, path), "count": len(hits), "firstLine": hits[0].line} for path, hits in page]
     return {
         "files": rows,
         "total": len(found.files),
@@ -221,6 +221,11 @@ def _short(text: str) -> str:
 
 def _display(scope: Scope, location: Location) -> str:
     return names.to_text(location.relative) or "." if location.root is scope.workdir else location.path
+
+
+def _shorter(scope: Scope, path: str) -> str:
+    """Relative to the work directory if it lies in it."""
+    return path.removeprefix(scope.workdir.path + "/")
 
 
 def _one_line(pattern: str) -> str:

@@ -24,7 +24,7 @@ from handrail.kit.walk import Stop, location_of, open_found, walk
 
 FALLBACK = "fallback"
 RG_MATCHED, RG_NOTHING = 0, 1  # exit codes; 2 = it could not search something
-BYTES_A_PATH = 512  # first guess of how much room a candidate's name takes
+BYTES_A_PATH = 128  # first guess of how much room a candidate's name takes
 MOST_BYTES = 64 << 20  # of candidate names; what ripgrep found by then is used
 T = TypeVar("T")
 
