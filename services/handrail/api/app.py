@@ -58,7 +58,7 @@ def fast_table(routers: Iterable[APIRouter] = PUBLIC) -> dict[tuple[str, str], H
     table: dict[tuple[str, str], Handler] = {}
     for route in _routes(routers):
         if isinstance(route, FastRoute) and route.fast_handler is not None and "{" not in route.path:
-            table.update({(method, route.path): route.fast_handler for method in route.methods})
+            table.update({(method, route.path): route.fast_handler for method in route.methods or ()})
     return table
 
 
@@ -67,7 +67,7 @@ def methods_table(routers: Iterable[APIRouter] = PUBLIC) -> dict[str, str]:
     table: dict[str, set[str]] = {}
     for route in _routes(routers):
         if isinstance(route, APIRoute) and "{" not in route.path:
-            table.setdefault(route.path, set()).update(route.methods)
+            table.setdefault(route.path, set()).update(route.methods or ())
     return {path: ", ".join(sorted(methods)) for path, methods in table.items()}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +66,7 @@ async def build(settings: ApiSettings, stop: Callable[[], None]) -> AsyncGenerat
         pool = await _pool(stack, settings.secret("database_url"), "handrail-api", size=8)
         audit_pool = await _pool(stack, settings.secret("audit_database_url"), "handrail-audit", size=2)
         await guard.check(pool)
-        redis = Redis.from_url(settings.secret("broker_url"), socket_timeout=REDIS_PATIENCE_S, socket_connect_timeout=REDIS_PATIENCE_S)
+        redis = _redis(settings.secret("broker_url"))
         stack.push_async_callback(redis.aclose)
         audit = Audit(
             database_url=settings.secret("database_url"),
@@ -133,7 +133,7 @@ def _services(
             await guard.check_schema(connection)
 
     async def broker() -> None:
-        await cast("Awaitable[bool]", redis.ping())
+        await cast("Any", redis).ping()
 
     probes = {"database": database, "broker": broker, "audit": audit.ready, "sandbox": sandbox.ready}
     return Services(
@@ -182,6 +182,11 @@ async def _pool(stack: AsyncExitStack, url: str, name: str, *, size: int) -> Poo
     pool = await open_pool(url, name=name, max_size=size)
     stack.push_async_callback(pool.close)
     return pool
+
+
+def _redis(url: str) -> Redis:
+    # redis-py types its own keywords in part only
+    return cast("Any", Redis).from_url(url, socket_timeout=REDIS_PATIENCE_S, socket_connect_timeout=REDIS_PATIENCE_S)
 
 
 def _own_directory(settings: ApiSettings) -> Path:

@@ -148,7 +148,7 @@ class Gate:
                 self._permits.take(minted.token, tool=call.tool.name, user_id=call.actor.user_id, arguments=call.arguments)
             result = await call.tool.run(invocation)
         except HandrailError as exc:
-            details = {"status": "tool_error", "code": exc.code}
+            details: dict[str, object] = {"status": "tool_error", "code": exc.code}
             await self._outcome(call, minted, "warn", details, started, category=_kind(exc))
             raise
         except BaseException:
@@ -192,7 +192,7 @@ class Gate:
             task.cancel()
         await asyncio.gather(*self._unfinished, return_exceptions=True)
 
-    async def _outcome(  # noqa: PLR0913 - one row has that many parts
+    async def _outcome(
         self,
         call: _Call,
         minted: Minted,

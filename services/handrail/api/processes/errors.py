@@ -27,7 +27,7 @@ class SandboxRefused(HandrailError):
         self._texts = texts
         super().__init__(extra=extra)
         self.status = status  # type: ignore[misc]  # a class variable elsewhere: this class stands for many refusals
-        self.code = code  # type: ignore[misc]
+        self.code = code  # type: ignore[misc]  # as above
 
     def text(self, lang: Lang) -> str:
         return self._texts[lang]

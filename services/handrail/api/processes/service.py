@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from handrail.api.gate.service import Gate
 from handrail.api.processes.client import SandboxClient
 from handrail.contract import sandbox as wire
 from handrail.contract.errors import HandrailError
+from handrail.kit.clock import SYSTEM, Clock
 
 log = structlog.get_logger("handrail.processes")
 PERMIT_S = 45.0  # a reading permission lasts 60 s and is renewed before
@@ -39,7 +39,8 @@ class _Watcher:
 class Processes:
     """Reads of commands, and the streams that are open in this process."""
 
-    def __init__(self, gate: Gate, sandbox: SandboxClient, accounts: Accounts) -> None:
+    def __init__(self, gate: Gate, sandbox: SandboxClient, accounts: Accounts, clock: Clock = SYSTEM) -> None:
+        self._clock = clock
         self._gate = gate
         self._sandbox = sandbox
         self._watchers: set[_Watcher] = set()
@@ -76,10 +77,10 @@ class Processes:
         cursor = 0
         permit, until = "", 0.0
         while True:
-            if time.monotonic() >= until:
+            if self._clock.monotonic() >= until:
                 result = await self._gate.call(actor, wire.TOOL_READ, {"exec_id": exec_id, "attach": True})
-                permit, until = str(result["token"]), time.monotonic() + PERMIT_S
-            wait_ms = int(min(POLL_MS, (until - time.monotonic()) * 1000))
+                permit, until = str(result["token"]), self._clock.monotonic() + PERMIT_S
+            wait_ms = int(min(POLL_MS, (until - self._clock.monotonic()) * 1000))
             page = await self._sandbox.output(permit, exec_id, cursor, max(wait_ms, 0))
             cursor = page["next"]
             yield page
