@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 import structlog
@@ -61,7 +60,8 @@ class Process:
 async def build(settings: ApiSettings, stop: Callable[[], None]) -> AsyncGenerator[Process]:
     """Open everything, in order; close it in the opposite order. Raises HandrailError or OSError when a part cannot start."""
     clock = SYSTEM
-    directory = _own_directory(settings)
+    directory = settings.data_dir / "api"
+    spent = SpentTokens(directory / "jti.sqlite", now=clock.now())
     async with AsyncExitStack() as stack:
         pool = await _pool(stack, settings.secret("database_url"), "handrail-api", size=8)
         audit_pool = await _pool(stack, settings.secret("audit_database_url"), "handrail-audit", size=2)
@@ -91,7 +91,7 @@ async def build(settings: ApiSettings, stop: Callable[[], None]) -> AsyncGenerat
         )
         await accounts.start()
         stack.push_async_callback(accounts.stop)
-        services = _services(settings, stop, clock, directory, pool=pool, redis=redis, audit=audit, accounts=accounts)
+        services = _services(settings, stop, clock, spent, pool=pool, redis=redis, audit=audit, accounts=accounts)
         stack.push_async_callback(services.sandbox.close)
         stack.callback(services.files.close)
         stack.push_async_callback(services.gate.close)
@@ -107,7 +107,7 @@ def _services(
     settings: ApiSettings,
     stop: Callable[[], None],
     clock: Clock,
-    directory: Path,
+    spent: SpentTokens,
     *,
     pool: Pool,
     redis: Redis,
@@ -115,7 +115,7 @@ def _services(
     accounts: Accounts,
 ) -> Services:
     mint = Mint(_json(settings, "signing.json"), clock)
-    permits = Permits(mint.public_keys, SpentTokens(directory / "jti.sqlite", now=clock.now()), clock)
+    permits = Permits(mint.public_keys, spent, clock)
     files = FileService(settings.data_dir, file_max_size=settings.file_max_size, clock=clock)
     sandbox = SandboxClient(settings.sandbox_socket)
     registry = Registry()
@@ -187,12 +187,6 @@ async def _pool(stack: AsyncExitStack, url: str, name: str, *, size: int) -> Poo
 def _redis(url: str) -> Redis:
     # redis-py types its own keywords in part only
     return cast("Any", Redis).from_url(url, socket_timeout=REDIS_PATIENCE_S, socket_connect_timeout=REDIS_PATIENCE_S)
-
-
-def _own_directory(settings: ApiSettings) -> Path:
-    directory = settings.data_dir / "api"
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return directory
 
 
 def _json(settings: ApiSettings, name: str) -> dict[str, Any]:

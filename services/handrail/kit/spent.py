@@ -22,7 +22,8 @@ class SpentTokens:
     """Consumed token ids. One instance a process; `consume` is atomic across processes too."""
 
     def __init__(self, path: Path, *, now: float) -> None:
-        """Open or create the database at `path`. Raises sqlite3.Error or OSError when it cannot be written."""
+        """Open or create the database at `path`, in a directory of our own. Raises sqlite3.Error or OSError when it cannot be written."""
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._db = sqlite3.connect(path, isolation_level=None, timeout=5.0, check_same_thread=False)
         # WAL without fsync per commit: the write(2) survives SIGKILL of this process. A power cut may lose the tail,
         # which is why tokens issued before the store's epoch are refused: the epoch moves when the file is new.
