@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 
 from handrail.contract import sandbox as wire
 from tests.support.sandbox import Box, running_box
+from tests.support.wait import until
 
 
 @pytest.mark.req("SBX-40", "PF-B8")
@@ -32,7 +32,7 @@ def test_what_is_no_utf8_is_replaced_not_lost(box: Box) -> None:
 @pytest.mark.req("SBX-41", "D4", "PF-B4")
 def test_a_late_reader_gets_everything_from_the_first_byte_then_what_comes(box: Box) -> None:
     exec_id = box.run("echo early; sleep .4; echo late; sleep .2; echo err >&2; exit 5", wait=False)["exec_id"]
-    time.sleep(0.2)
+    until(lambda: box.output(exec_id).json()["total"] > 0, "there is early output")
     page, pieces = box.read_all(exec_id)
     assert "".join(text for stream, text in pieces if stream == 0) == "early\nlate\n"
     assert "".join(text for stream, text in pieces if stream == 1) == "err\n"

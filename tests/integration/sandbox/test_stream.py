@@ -6,7 +6,6 @@ import asyncio
 import json
 import socket
 import threading
-import time
 from collections.abc import Callable, Generator
 from types import SimpleNamespace
 from typing import Any, cast
@@ -14,7 +13,7 @@ from typing import Any, cast
 import pytest
 import uvicorn
 from fastapi import FastAPI
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
@@ -69,8 +68,8 @@ class Server:
         self.loop = asyncio.get_running_loop()
         client = SandboxClient(self._box.socket)
         self.processes = Processes(cast("Any", self.gate), client, cast("Any", self.accounts))
-        routes: ASGIApp = FastAPI()
-        cast("FastAPI", routes).include_router(router)
+        routes = FastAPI()
+        routes.include_router(router)
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] == "websocket":
@@ -123,7 +122,7 @@ def text_of(frames: list[dict[str, Any]], kind: str) -> str:
 @pytest.mark.req("D4", "SBX-46", "PF-B4", "PF-B8", "PF-B11")
 def test_a_late_joiner_gets_the_full_replay_then_live_frames_then_one_exit_frame(box: Box, server: Server) -> None:
     exec_id = box.run(r"echo early; printf '\xe4\xb8'; sleep .5; printf '\xad\n'; echo err >&2; sleep .1; exit 4", wait=False)["exec_id"]
-    time.sleep(0.2)
+    until(lambda: box.output(exec_id).json()["total"] > 0, "there is early output")
     with server.connect(exec_id) as ws:
         frames = frames_until_exit(ws)
     assert text_of(frames, "stdout") == "early\n中\n"

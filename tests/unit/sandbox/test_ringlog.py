@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.kit import ringlog
@@ -33,6 +33,7 @@ def read_all(directory: str, limit: int) -> tuple[int, list[tuple[int, bytes]]]:
 
 
 @pytest.mark.req("SBX-41", "SBX-42")
+@settings(deadline=None)  # file system under load
 @given(writes=WRITES, capacity=st.integers(8192, 20_000), limit=st.integers(4, 5000))
 def test_a_reader_sees_the_newest_bytes_of_both_streams_in_order(writes: list[tuple[int, str]], capacity: int, limit: int) -> None:
     with tempfile.TemporaryDirectory() as directory:
