@@ -21,13 +21,13 @@ def negotiate(header: str, default: Lang = "en") -> Lang:
         quality = _quality(rest)
         for lang in _langs(primary, default):
             best[lang] = max(best.get(lang, 0.0), quality)
-    wanted = {lang: quality for lang, quality in best.items() if quality > 0}
+    wanted: dict[Lang, float] = {lang: quality for lang, quality in best.items() if quality > 0}
     if not wanted:
         # nothing is asked for; what is refused by q=0 is not the default then
         return _other(default) if default in best and _other(default) not in best else default
     if len(set(wanted.values())) == 1 and default in wanted:
         return default
-    return max(wanted, key=lambda lang: wanted[lang])
+    return max(wanted.items(), key=lambda pair: pair[1])[0]
 
 
 def _other(lang: Lang) -> Lang:

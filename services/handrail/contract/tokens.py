@@ -8,7 +8,7 @@ again until it expires (reading the output of a session, for example).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -88,7 +88,7 @@ def _claims(payload: dict[str, Any], now: float) -> Claims | Refusal:
         return Refusal("claim of the wrong type")
     if type(payload["iat"]) is not int or type(payload["exp"]) is not int:
         return Refusal("time claim of the wrong type")
-    iat, exp = cast("int", payload["iat"]), cast("int", payload["exp"])
+    iat, exp = payload["iat"], payload["exp"]
     tier = payload["tier"]
     if tier not in TTL_S or payload["trigger"] not in ("user_request", "tool_output", "system"):
         return Refusal("unknown tier or trigger")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import rfc8785
 
@@ -111,7 +111,8 @@ def _check_surrogates(value: object) -> None:
             except UnicodeEncodeError as exc:
                 raise StrictJsonError("lone surrogate") from exc
         elif isinstance(item, dict):
-            stack.extend(item.keys())
-            stack.extend(item.values())
+            pairs = cast("dict[object, object]", item)
+            stack.extend(pairs.keys())
+            stack.extend(pairs.values())
         elif isinstance(item, list):
-            stack.extend(item)
+            stack.extend(cast("list[object]", item))

@@ -9,6 +9,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from jwt.utils import base64url_encode
 
 from handrail.contract.tokens import Claims, Refusal, verify
 
@@ -75,7 +76,7 @@ def test_a_wrong_claim_is_refused(changes: dict[str, Any]) -> None:
 
 
 def by_hand(header: dict[str, Any], payload: dict[str, Any], *, key: Ed25519PrivateKey = KEY) -> str:
-    encode = jwt.utils.base64url_encode
+    encode = base64url_encode
     body = encode(json.dumps(header).encode()) + b"." + encode(json.dumps(payload).encode())
     return (body + b"." + encode(key.sign(body))).decode()
 
