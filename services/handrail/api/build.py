@@ -96,8 +96,8 @@ async def build(settings: ApiSettings, stop: Callable[[], None]) -> AsyncGenerat
         stack.callback(services.files.close)
         stack.push_async_callback(services.gate.close)
         refusals = Refusals(audit)
-        writer = asyncio.create_task(refusals.run(), name="refusals")
-        stack.callback(writer.cancel)
+        for job in (refusals.run(), services.files.keep_swept()):
+            stack.callback(asyncio.create_task(job).cancel)
         await audit.effect(_event("server_start", {"version": __version__, "form": settings.form, "port": settings.port}))
         yield Process(_edge(settings, services, refusals), admin_app(services), services.lifecycle)
         await audit.effect(_event("server_stop", {"by_request": services.lifecycle.by_request}))

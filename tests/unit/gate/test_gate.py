@@ -234,9 +234,16 @@ async def test_a_file_permission_works_once_for_its_own_call(world: World) -> No
         return world.mint.mint(Permission(**(base | changes))).token
 
     def take(token: str) -> None:
-        world.permits.take(token, tool="Change", user_id="user-1", arguments={"path": "a"})
+        world.permits.take(token, tool="Change", user_id="user-1", workspace_id="ws-1", arguments={"path": "a"})
 
-    for wrong in ({"audience": "sandbox"}, {"user_id": "user-2"}, {"tool": "Look"}, {"tier": "low"}, {"arguments": {"path": "b"}}):
+    for wrong in (
+        {"audience": "sandbox"},
+        {"user_id": "user-2"},
+        {"workspace_id": "ws-2"},
+        {"tool": "Look"},
+        {"tier": "low"},
+        {"arguments": {"path": "b"}},
+    ):
         with pytest.raises(TokenRefused):
             take(mint(**wrong))
     good = mint()

@@ -30,13 +30,13 @@ class Permits:
         self._spent = spent
         self._clock = clock
 
-    def take(self, token: str, *, tool: str, user_id: str, arguments: Mapping[str, Any]) -> Claims:
+    def take(self, token: str, *, tool: str, user_id: str, workspace_id: str, arguments: Mapping[str, Any]) -> Claims:
         """Use up the token for this call. Raises TokenRefused; nothing may be done then."""
         now = self._clock.now()
         claims = verify(token, keys=self._keys, audience=AUDIENCE, now=now)
         if isinstance(claims, Refusal):
             raise _refused(claims.reason)
-        if claims.tool != tool or claims.sub != user_id or claims.tier != "high":
+        if claims.tool != tool or (claims.sub, claims.ws) != (user_id, workspace_id) or claims.tier != "high":
             raise _refused("minted for another call")
         if claims.args != sha256(dict(arguments)):
             raise _refused("arguments differ")

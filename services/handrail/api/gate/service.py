@@ -145,7 +145,8 @@ class Gate:
         invocation = Invocation(call.actor, call.tool, call.args, call.arguments, minted.token)
         try:
             if call.tool.executor == FILES:
-                self._permits.take(minted.token, tool=call.tool.name, user_id=call.actor.user_id, arguments=call.arguments)
+                where = {"user_id": call.actor.user_id, "workspace_id": call.actor.workspace.id}
+                self._permits.take(minted.token, tool=call.tool.name, arguments=call.arguments, **where)
             result = await call.tool.run(invocation)
         except HandrailError as exc:
             details: dict[str, object] = {"status": "tool_error", "code": exc.code}

@@ -11,6 +11,8 @@ import sys
 from functools import lru_cache
 from pathlib import Path
 
+from handrail.api.files.search.engine import find_rg
+
 PLATFORM_NAMES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 ARCHES = {"x86_64": "x64", "aarch64": "arm64"}
 KIB = 1024
@@ -31,7 +33,7 @@ def static_facts() -> dict[str, object]:
 
 def search_tools() -> dict[str, bool]:
     """Which native search tools are on the PATH right now."""
-    return {"fd": any(map(shutil.which, ("fd", "fdfind"))), "rg": shutil.which("rg") is not None}
+    return {"fd": any(map(shutil.which, ("fd", "fdfind"))), "rg": find_rg() is not None}
 
 
 def host_facts() -> dict[str, object]:

@@ -38,7 +38,10 @@ async def change(services: Services, actor: Actor, text: str) -> Workspace:
     # a link may lead elsewhere: the rule is for what it leads to
     check_allowed(real, home=_home(), data_dir=str(services.settings.data_dir))
     allowed = tuple(dict.fromkeys((*actor.workspace.allowed_paths, real)))
-    return await _save(services, actor, "workdir", root=real, allowed=allowed)
+    workspace = await _save(services, actor, "workdir", root=real, allowed=allowed)
+    # an owner has just named it: if another directory lies there than before, this is the re-authorisation
+    services.files.confirm_root(real)
+    return workspace
 
 
 async def remove_allowed(services: Services, actor: Actor, text: str) -> Workspace:
