@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -19,6 +20,15 @@ from handrail.kit.clock import SYSTEM, Clock
 from handrail.kit.droplines import DropLines
 from handrail.store.pool import Pool, open_pool
 from tests.support.database import Prepared
+from tests.support.wait import STEP_S
+
+
+async def eventually(condition: Callable[[], object], what: str, timeout_s: float = 10.0) -> None:
+    """Let the event loop work until `condition` holds; fail with `what` after `timeout_s`."""
+    deadline = SYSTEM.monotonic() + timeout_s
+    while not condition():
+        assert SYSTEM.monotonic() < deadline, f"not within {timeout_s:g} s: {what}"
+        await asyncio.sleep(STEP_S)
 
 
 @asynccontextmanager
@@ -46,7 +56,7 @@ def audit_keys(prepared: Prepared) -> dict[str, object]:
 @asynccontextmanager
 async def audit_of(prepared: Prepared, base: Path, *, lang: Lang = "en", clock: Clock = SYSTEM) -> AsyncGenerator[Audit]:
     """A started audit log below `base`: journal/, logs/, and its terminal lines in terminal.txt."""
-    base.mkdir(parents=True, exist_ok=True)
+    os.makedirs(base, exist_ok=True)
     fd = os.open(base / "terminal.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     async with pool_of(prepared) as pool, pool_of(prepared, name="audit_database_url", size=2) as audit_pool:
         audit = Audit(
@@ -89,7 +99,9 @@ class ListedAudit:
 
 
 @asynccontextmanager
-async def accounts_of(prepared: Prepared, *, audit: ListedAudit | None = None, clock: Clock = SYSTEM, ttl_s: int = 30) -> AsyncGenerator[Accounts]:
+async def accounts_of(
+    prepared: Prepared, *, audit: ListedAudit | None = None, clock: Clock = SYSTEM, ttl_s: int = 30
+) -> AsyncGenerator[Accounts]:
     """Started accounts: one replica."""
     async with pool_of(prepared) as pool, redis_of(prepared) as redis:
         accounts = Accounts(

@@ -60,11 +60,14 @@ async def connect(url: str, *, name: str, autocommit: bool = True) -> Connection
 
 
 async def _check(connection: Connection) -> None:
-    """Before a connection is handed out: has the server hung up? One poll(2), no round trip. Raises OperationalError."""
+    """Before a connection is handed out: has the server hung up? One poll(2); a round trip only when it said something.
+
+    Raises OperationalError, and the pool makes a new connection.
+    """
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     if poll.poll(0):
-        connection.pgconn.consume_input()  # raises at end of file
+        await connection.execute(b"")  # an empty query: says whether the server is still there
 
 
 async def _reset(connection: Connection) -> None:

@@ -10,7 +10,7 @@ from handrail.api.accounts.service import TOUCH_S, Accounts
 from handrail.contract.errors import AuditUnavailable
 from handrail.kit.clock import FakeClock
 from tests.support.database import Prepared
-from tests.support.parts import ListedAudit, accounts_of
+from tests.support.parts import ListedAudit, accounts_of, eventually
 
 
 @pytest.fixture(autouse=True)
@@ -62,17 +62,9 @@ async def test_a_lost_channel_comes_back_and_caching_with_it(prepared: Prepared)
         admin = redis.Redis.from_url(prepared.url("api", "broker_url"))
         admin.client_kill_filter(_type="pubsub")
         admin.close()
-        await _until_state(accounts, enabled=False)
-        await _until_state(accounts, enabled=True)
+        await eventually(lambda: not accounts._cache.enabled, "the cache is off")
+        await eventually(lambda: accounts._cache.enabled, "the cache is on again")
         assert await accounts.authenticate(device.token)
-
-
-async def _until_state(accounts: Accounts, *, enabled: bool) -> None:
-    import asyncio
-
-    async with asyncio.timeout(10):
-        while accounts._cache.enabled is not enabled:
-            await asyncio.sleep(0.005)
 
 
 @pytest.mark.req("B3")
@@ -261,5 +253,3 @@ async def test_the_origin_of_the_pairing_stays_with_the_device(prepared: Prepare
         identity = await accounts.authenticate((await paired(accounts, origin=origin)).token)
         assert identity
         assert identity.origin == origin
-
-

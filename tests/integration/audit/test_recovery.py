@@ -20,7 +20,15 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def killed_after(prepared: Prepared, base: Path, lines: int) -> tuple[str, int]:
     """Kill a recording process with SIGKILL once it acknowledged `lines` records: (its writer, how many it acknowledged)."""
-    argv = [sys.executable, "-m", "tests.integration.audit.killed_writer", prepared.name, str(prepared.secrets), prepared.superuser_url, str(base)]
+    argv = [
+        sys.executable,
+        "-m",
+        "tests.integration.audit.killed_writer",
+        prepared.name,
+        str(prepared.secrets),
+        prepared.superuser_url,
+        str(base),
+    ]
     with subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}) as child:
         assert child.stdout
         writer = child.stdout.readline().decode().strip()
@@ -82,8 +90,8 @@ async def test_a_recovery_that_fails_half_way_is_finished_by_the_next(
         with pytest.raises(StoreUnavailable):
             async with audit_of(prepared, tmp_path):
                 pass
-    count = b"select count(*) as n from audit_log where writer = %(writer)s"
-    assert prepared.query(count, {"writer": writer}) == [{"n": 100}]
+    assert (tmp_path / "journal" / f"{writer}.lock").exists()
     async with audit_of(prepared, tmp_path) as audit:
-        assert int(str(prepared.query(count, {"writer": writer})[0]["n"])) >= acknowledged
+        rows = prepared.query(b"select count(*) as n from audit_log where writer = %(writer)s", {"writer": writer})
+        assert int(str(rows[0]["n"])) >= acknowledged
         assert (await audit.verify()).ok

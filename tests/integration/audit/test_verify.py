@@ -79,7 +79,9 @@ async def test_an_edited_row_with_a_new_hash_breaks_the_chain_behind_it(audit: A
     from handrail.api.audit.verify import fields_of
     from handrail.kit.journal import digest_of
 
-    row = prepared.query(b"select *, encode(prev, 'hex') as prev, user_id::text, device_id::text, workspace_id::text from audit_log where seq = 7")[0]
+    row = prepared.query(
+        b"select *, encode(prev, 'hex') as prev, user_id::text, device_id::text, workspace_id::text from audit_log where seq = 7"
+    )[0]
     digest = digest_of(fields_of(row | {"details": {"forged": True}, "user_id": None, "device_id": None, "workspace_id": None}))
     tampered(
         prepared, b"update audit_log set details = '{\"forged\": true}', hash = decode(%(hash)s, 'hex') where seq = 7", {"hash": digest}
@@ -144,7 +146,9 @@ async def test_one_checkpoint_ties_the_heads_of_all_writers(audit: Audit, prepar
     async with audit_of(prepared, tmp_path / "other") as other:
         await other.effect(AuditEvent("system", "x"))
         await audit.checkpoints.sign()
-        heads = prepared.query(b"select heads from audit_checkpoints where writer = %(w)s order by number desc limit 1", {"w": audit.writer})
+        heads = prepared.query(
+            b"select heads from audit_checkpoints where writer = %(w)s order by number desc limit 1", {"w": audit.writer}
+        )
         assert other.writer in str(heads)
     tampered(prepared, b"delete from audit_log where writer = %(w)s", {"w": other.writer})
     assert ("cut", f"{other.writer}-1") in await found(audit)
@@ -169,11 +173,14 @@ def test_no_role_changes_a_row(prepared: Prepared, role: str, name: str, action:
         "superuser": prepared.superuser_url,
     }[role]
     with psycopg.connect(url, autocommit=True) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
-        action(connection)  # type: ignore[arg-type]  # rows of any shape
+        action(connection)
 
 
 def test_no_service_appends_to_the_chain_of_another_writer(prepared: Prepared) -> None:
-    row = b"insert into audit_log (writer, seq, ts, category, action, level, prev, hash) values ('aaaaaaaaaaaa', 1, now(), 'fs', 'x', 'info', sha256(''), sha256(''))"
+    row = (
+        b"insert into audit_log (writer, seq, ts, category, action, level, prev, hash) "
+        b"values ('aaaaaaaaaaaa', 1, now(), 'fs', 'x', 'info', sha256(''), sha256(''))"
+    )
     with psycopg.connect(prepared.url("api"), autocommit=True) as connection:
         for writer in ("", "bbbbbbbbbbbb"):
             connection.execute(b"select set_config('app.writer', %s, false)", (writer,))

@@ -84,13 +84,16 @@ def test_another_work_root_at_the_next_start_moves_the_workspace(
 
 def test_the_first_user_is_an_administrator_with_a_workspace(prepared: Prepared) -> None:
     rows = prepared.query(
-        b"select u.name, u.is_admin, m.role, w.name as workspace from users u join members m using (user_id) join workspaces w using (workspace_id)"
+        b"select u.name, u.is_admin, m.role, w.name as workspace from users u "
+        b"join members m using (user_id) join workspaces w using (workspace_id)"
     )
     assert {"name": "owner", "is_admin": True, "role": "owner", "workspace": "main"} in rows
 
 
 def test_the_database_orders_by_code_point_and_knows_characters(prepared: Prepared) -> None:
-    row = prepared.query(b"select datcollate, datctype, pg_encoding_to_char(encoding) as encoding from pg_database where datname = current_database()")
+    row = prepared.query(
+        b"select datcollate, datctype, pg_encoding_to_char(encoding) as encoding from pg_database where datname = current_database()"
+    )
     assert row == [{"datcollate": "C", "datctype": "C.UTF-8", "encoding": "UTF8"}]
 
 

@@ -11,12 +11,20 @@ from handrail.store.errors import StoreUnavailable, UnboundSession
 from handrail.store.pool import Pool
 from tests.support.database import Prepared
 from tests.support.parts import pool_of
+from tests.support.wait import until
 
 USERS = 3
 TASKS = 8
 ROUNDS = 60
 ADD = b"insert into jobs (user_id, kind) values (%s, 'test')"
+GONE = b"select 1 as x where not exists (select from pg_stat_activity where pid = %(pid)s)"
 OWN = b"select user_id::text as user_id from jobs"
+
+
+def interrupt_sometimes(choose: random.Random) -> None:
+    """As when a client goes away in the middle."""
+    if choose.random() < 0.2:
+        raise InterruptedError
 
 
 async def make_users(pool: Pool) -> list[str]:
@@ -46,8 +54,7 @@ async def test_eight_tasks_as_three_users_on_four_connections_see_no_foreign_row
                     async with session.tenant(pool, user) as connection:
                         rows = await (await connection.execute(OWN)).fetchall()
                         seen.extend((user, row["user_id"]) for row in rows)
-                        if choose.random() < 0.2:
-                            raise InterruptedError
+                        interrupt_sometimes(choose)
                 except InterruptedError:
                     continue
 
@@ -85,7 +92,18 @@ async def test_a_write_as_one_user_for_another_is_refused(prepared: Prepared) ->
 @pytest.mark.req("B5")
 async def test_without_a_bound_value_there_are_no_rows_in_any_table(prepared: Prepared) -> None:
     async with pool_of(prepared) as pool, pool.connection() as connection:
-        tables = ("users", "workspaces", "members", "devices", "pairings", "sessions", "approvals", "jobs", "audit_log", "audit_checkpoints")
+        tables = (
+            "users",
+            "workspaces",
+            "members",
+            "devices",
+            "pairings",
+            "sessions",
+            "approvals",
+            "jobs",
+            "audit_log",
+            "audit_checkpoints",
+        )
         for table in tables:
             rows = await (await connection.execute(b"select * from " + table.encode())).fetchall()
             assert rows == [], table
@@ -122,6 +140,7 @@ async def test_a_connection_that_the_server_cut_is_replaced_without_an_error(pre
         async with pool.connection() as connection:
             pid = connection.info.backend_pid
         prepared.query(b"select pg_terminate_backend(%(pid)s)", {"pid": pid})
+        until(lambda: prepared.query(GONE, {"pid": pid}), "the backend is gone")
         async with session.tenant(pool, user) as connection:
             assert connection.info.backend_pid != pid
 
@@ -130,6 +149,10 @@ async def test_a_database_that_is_away_is_a_503(prepared: Prepared) -> None:
     async with pool_of(prepared, size=1) as pool:
         user = (await make_users(pool))[0]
         with pytest.raises(StoreUnavailable):
-            async with session.tenant(pool, user) as connection:
-                prepared.query(b"select pg_terminate_backend(%(pid)s)", {"pid": connection.info.backend_pid})
-                await (await connection.execute(OWN)).fetchall()
+            await cut_in_the_middle(pool, user, prepared)
+
+
+async def cut_in_the_middle(pool: Pool, user: str, prepared: Prepared) -> None:
+    async with session.tenant(pool, user) as connection:
+        prepared.query(b"select pg_terminate_backend(%(pid)s)", {"pid": connection.info.backend_pid})
+        await (await connection.execute(OWN)).fetchall()

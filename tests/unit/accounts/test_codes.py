@@ -27,7 +27,7 @@ def test_a_code_is_six_digits_and_a_hardened_one_is_never_a_number() -> None:
         ("123456", "123456"),
         (" 123 456 ", "123456"),
         ("123-456", "123456"),
-        ("１２３４５６", "123456"),
+        ("".join(chr(0xFF10 + n) for n in (1, 2, 3, 4, 5, 6)), "123456"),
         ("abcdef", "ABCDEF"),
         ("12345", None),
         ("1234567", None),
@@ -79,7 +79,11 @@ def test_a_peer_is_origin_and_address_and_a_whole_ipv6_network() -> None:
 @pytest.mark.parametrize(
     ("extension", "agent", "name"),
     [
-        ("abcdefghijklmnopabcdefghijklmnop", "Mozilla/5.0 (X11; Linux x86_64) Chrome/156.0 Safari/537.36", "Chrome 156, Linux (extension abcdefgh)"),
+        (
+            "abcdefghijklmnopabcdefghijklmnop",
+            "Mozilla/5.0 (X11; Linux x86_64) Chrome/156.0 Safari/537.36",
+            "Chrome 156, Linux (extension abcdefgh)",
+        ),
         ("my laptop", "Mozilla/5.0 (Macintosh; Intel Mac OS X 14) Firefox/140.0", "Firefox 140, macOS (my laptop)"),
         ("", "python-httpx/0.28", "python-httpx"),
         ("", "", "device"),

@@ -126,7 +126,9 @@ def test_a_full_disk_leaves_no_half_line_and_the_chain_goes_on(tmp_path: Path, m
 
 def test_a_record_costs_microseconds(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
-    event = AuditEvent("fs", "read", user_id="0" * 36, request_id="a" * 12, tool="Read", details={"path": "/work/src/main.py", "size": 1024})
+    event = AuditEvent(
+        "fs", "read", user_id="0" * 36, request_id="a" * 12, tool="Read", details={"path": "/work/src/main.py", "size": 1024}
+    )
     best = float("inf")
     for _ in range(20):
         started = time.perf_counter()

@@ -103,7 +103,14 @@ def test_ordinary_text_stays_readable(text: str) -> None:
 
 @pytest.mark.req("N9")
 def test_fields_with_the_name_of_a_secret_are_hidden_as_a_whole() -> None:
-    details: dict[str, object] = {"password": S, "Authorization": S, "apiKey": S, "nested": {"client_secret": S}, "token_id": "t1", "tokens": 5}
+    details: dict[str, object] = {
+        "password": S,
+        "Authorization": S,
+        "apiKey": S,
+        "nested": {"client_secret": S},
+        "token_id": "t1",
+        "tokens": 5,
+    }
     shown = fields_of(AuditEvent("auth", "x", details=details), 1.0)["details"]
     assert S not in str(shown)
     assert shown["token_id"] == "t1"
@@ -113,7 +120,16 @@ def test_fields_with_the_name_of_a_secret_are_hidden_as_a_whole() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a" * 8000, "token=" * 1300, "mysql " * 1300, "-----BEGIN " * 700, "http://" * 1100, "x" * 4000 + "@" + "y" * 3000, " -p" * 2600, "cookie:" * 1100],
+    [
+        "a" * 8000,
+        "token=" * 1300,
+        "mysql " * 1300,
+        "-----BEGIN " * 700,
+        "http://" * 1100,
+        "x" * 4000 + "@" + "y" * 3000,
+        " -p" * 2600,
+        "cookie:" * 1100,
+    ],
 )
 def test_no_text_makes_it_slow(text: str) -> None:
     started = time.perf_counter()
