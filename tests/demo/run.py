@@ -22,10 +22,8 @@ from tests.demo.client import Client, WireError
 from tests.demo.embedded import running_handrail
 from tests.demo.story import STEPS, StepFailed, Tale
 
-AUDIT_ROWS = 12
-NOT_IN_DETAILS = frozenset(
-    {"timestamp", "level", "category", "action", "id", "hash", "prev", "userId", "deviceId", "workspaceId", "requestId"}
-)
+AUDIT_ROWS = 16
+SHOWN = ("tool", "command", "path", "pattern", "exitCode", "exit_code", "status", "reason", "results", "size", "trashId")
 
 
 def tell(url: str, code: str, console: Console) -> bool:
@@ -41,17 +39,21 @@ def tell(url: str, code: str, console: Console) -> bool:
                 console.print(f"    [red]failed:[/red] {escape(repr(exc))}", highlight=False, soft_wrap=True)
                 return False
             console.print(f"    [green]ok[/green] {1000 * (time.perf_counter() - begun):.0f} ms")
-        show_audit(tale.facts["audit"], console)
+        show_audit(tale, console)
     console.print(f"[green bold]All {len(STEPS)} steps passed.[/green bold]")
     return True
 
 
-def show_audit(rows: list[dict[str, Any]], console: Console) -> None:
-    """The newest rows, oldest of them first."""
-    table = Table("time", "level", "event", "details", title="Audit trail")
+def show_audit(tale: Tale, console: Console) -> None:
+    """The newest rows, oldest of them first; paths as seen from the repository."""
+    table = Table(title="Audit trail")
+    for title, width in (("time", 8), ("level", 5), ("event", 20), ("details", None)):
+        table.add_column(title, no_wrap=True, overflow="ellipsis", min_width=width)
+    rows: list[dict[str, Any]] = tale.facts["audit"]
     for row in reversed(rows[:AUDIT_ROWS]):
-        details = " ".join(f"{name}={value}" for name, value in row.items() if name not in NOT_IN_DETAILS and value not in ("", None))
-        table.add_row(row["timestamp"][11:19], row["level"], f"{row['category']}:{row['action']}", escape(details[:120]))
+        details = " ".join(f"{name}={row[name]}" for name in SHOWN if row.get(name) not in ("", None))
+        event = f"{row['category']}:{row['action']}"
+        table.add_row(row["timestamp"][11:19], row["level"], event, escape(details.replace(f"{tale.root}/", "").replace(tale.root, ".")))
     console.print(table)
 
 

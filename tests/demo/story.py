@@ -15,7 +15,12 @@ TEST_COMMAND = "python3 -m unittest -q"
 FORBIDDEN = 403
 WRONG = "    share = cents // parts\n    return [share] * parts\n"
 RIGHT = "    share, rest = divmod(cents, parts)\n    return [share + (index < rest) for index in range(parts)]\n"
-EXPECTED_AUDIT = {("auth", "pair"), ("fs", "write"), ("fs", "read"), ("fs", "edit"), ("exec", "run"), ("security", "denied")}
+EXPECTED_AUDIT = {
+    *(("fs", action) for action in ("write", "read", "edit", "search_content", "delete", "restore")),
+    *(("exec", action) for action in ("started", "completed")),
+    *(("security", action) for action in ("exec_denied", "confirm")),
+    ("auth", "pair"),
+}
 
 
 class StepFailed(Exception):
