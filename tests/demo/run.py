@@ -23,6 +23,7 @@ from tests.demo.embedded import running_handrail
 from tests.demo.story import STEPS, StepFailed, Tale
 
 AUDIT_ROWS = 16
+FIXED_COLUMNS = 50  # characters of the table that are not details
 SHOWN = ("tool", "command", "path", "pattern", "exitCode", "exit_code", "status", "reason", "results", "size", "trashId")
 
 
@@ -47,8 +48,9 @@ def tell(url: str, code: str, console: Console) -> bool:
 def show_audit(tale: Tale, console: Console) -> None:
     """The newest rows, oldest of them first; paths as seen from the repository."""
     table = Table(title="Audit trail")
-    for title, width in (("time", 8), ("level", 5), ("event", 20), ("details", None)):
-        table.add_column(title, no_wrap=True, overflow="ellipsis", min_width=width)
+    for title in ("time", "level", "event"):
+        table.add_column(title, no_wrap=True)
+    table.add_column("details", no_wrap=True, overflow="ellipsis", max_width=max(30, console.width - FIXED_COLUMNS))
     rows: list[dict[str, Any]] = tale.facts["audit"]
     for row in reversed(rows[:AUDIT_ROWS]):
         details = " ".join(f"{name}={row[name]}" for name in SHOWN if row.get(name) not in ("", None))
