@@ -61,7 +61,11 @@ def _endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         try:
             return _json(200, await handler(await _body(request)))
         except HandrailError as exc:
-            return _json(exc.status, exc.body("en") | {"error_zh": exc.text("zh"), "params": {k: str(v) for k, v in exc.params.items()}})
+            return _refusal(exc)
+        except Exception:
+            # the process edge: the trace goes to the log, never to the caller; nothing was run that was not recorded
+            log.exception("call failed", path=request.url.path)
+            return _refusal(HandrailError())
 
     return endpoint
 
@@ -100,6 +104,10 @@ def _number(body: Body, name: str) -> int:
     if type(value) is not int or value < 0:
         raise BadCall(detail=f"{name} must be a number from 0 on")
     return value
+
+
+def _refusal(exc: HandrailError) -> Response:
+    return _json(exc.status, exc.body("en") | {"error_zh": exc.text("zh"), "params": {k: str(v) for k, v in exc.params.items()}})
 
 
 def _json(status: int, content: object) -> Response:
