@@ -22,8 +22,12 @@ class Bench(Protocol):
         """Note a reason."""
         ...
 
-    def shell(self, text: str, span: tuple[int, int]) -> None:
-        """Judge a string that a shell will run."""
+    def shell(self, text: str, span: tuple[int, int], positional: Sequence[Word] = ()) -> None:
+        """Judge a string that a shell will run. `positional`: what it gets as $0, $1 ..."""
+        ...
+
+    def code_path(self, path: str, span: tuple[int, int], *, removes: bool, writes: bool) -> None:
+        """Judge a path that stands in the source text of another language."""
         ...
 
     def call(self, call: Call) -> None:

@@ -12,6 +12,7 @@ from handrail.policy.shell.parser import parse as read
 from handrail.policy.shell.syntax import Facts as Read
 from handrail.policy.shell.syntax import Function
 from handrail.policy.shell.syntax import Simple as ReadSimple
+from handrail.policy.shell.syntax import Word as Written
 from handrail.policy.words import Names, Word, expand, one
 
 MAX_SEGMENTS = 200
@@ -52,6 +53,7 @@ class Facts:
     loose: list[Redirect] = field(default_factory=list[Redirect])  # redirects of groups and loops
     words: list[Word] = field(default_factory=list[Word])  # words outside commands: for, case, arrays
     process_substitution: tuple[int, int] | None = None
+    changed: list[str] = field(default_factory=list[str])  # variables that get a value from elsewhere: read, for, printf -v
     strange: str = ""  # a form that one of the two parsers does not follow
     failed: bool = False  # not everything is understood
     limit: str = ""  # "nesting" or "segments"
@@ -67,7 +69,9 @@ def parse(text: str, names: Names, bases: list[str]) -> Facts:
     except TooMany:
         return Facts(limit="segments")
     names.add(found.assignments)
+    _positional(found, names)
     facts = Facts(failed=bool(found.problems), process_substitution=found.process)
+    facts.changed = [item.name for item in found.assignments if item.array or item.value is None]
     _second_opinion(text, found, facts)
     places = _Places(bases)
     for simple in found.commands:
@@ -80,6 +84,23 @@ def parse(text: str, names: Names, bases: list[str]) -> Facts:
     facts.words = [one(word, names, text) for word in found.words]
     facts.recursion = _bomb(found)
     return facts
+
+
+def _positional(found: Read, names: Names) -> None:
+    """`set -- a b` and the arguments of a function are $1, $2 ... and $@."""
+    functions = {function.name for function in found.functions}
+    for simple in found.commands:
+        head = simple.words[0].literal if simple.words else None
+        if head != "set" and head not in functions:
+            continue
+        given = [word for word in simple.words[1:] if word.literal != "--"]
+        for index, word in enumerate(given[:9]):
+            names.assigned.setdefault(str(index + 1), []).append(word)
+        literals = [word.literal for word in given]
+        joined = " ".join(literal for literal in literals if literal is not None)
+        whole = Written(simple.start, simple.end, joined) if None not in literals else None
+        for name in ("@", "*"):
+            names.assigned.setdefault(name, []).append(whole)
 
 
 def _second_opinion(text: str, found: Read, facts: Facts) -> None:

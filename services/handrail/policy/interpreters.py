@@ -8,6 +8,7 @@ import re
 
 from handrail.policy.call import Bench, Call, long_option, operands
 from handrail.policy.facts import Simple
+from handrail.policy.shell.ansi import decode
 from handrail.policy.words import Word
 
 SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "csh", "tcsh", "busybox-sh"})
@@ -15,7 +16,12 @@ DOWNLOADS = frozenset(
     {"curl", "wget", "fetch", "aria2c", "http", "https", "xh", "lynx", "nc", "ncat", "netcat", "iwr", "invoke-webrequest"}
 )
 PRINTERS = frozenset({"echo", "printf"})
-SHELL_VALUES = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file"})
+SHELL_VALUES = frozenset({"--rcfile", "--init-file"})
+OTHER_SHELLS = frozenset({"zsh", "fish", "csh", "tcsh"})
+STANDARD_INPUT = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
+FETCHES = re.compile(rf"(?<![\w.-])(?:{'|'.join(sorted(DOWNLOADS))})\b|\bgit\s+clone\b")
+NOT_KNOWN = ("what the shell runs is not known", "无法确定 shell 执行的内容")
+DOWNLOADED = ("runs what was downloaded", "执行下载的内容")
 
 # program -> options whose value is code
 INLINE: dict[str, tuple[str, ...]] = {
@@ -35,98 +41,120 @@ NETWORK = re.compile(
     r"\b(?:urllib\w*|requests|httpx|socket|http\.get|https\.get|fetch|XMLHttpRequest|Net::HTTP|LWP|urlopen|ftplib|paramiko|smtplib|net\.connect)\b"
 )
 HIDES = re.compile(r"\b(?:base64|b64decode|fromCharCode|codecs|marshal|zlib|unhexlify|fromhex|atob|pack|rot13)\b")
+WRITES_FILES = re.compile(r"['\"][wax]b?\+?['\"]|\bwrite\w*\b|\bappendFile\w*|file_put_contents|copy\w*|rename\w*|symlink\w*")
+MAX_JOINED = 8
+CODE_RULES = (
+    (REMOVES, "code.removes", "the code removes files", "代码会删除文件"),
+    (NETWORK, "code.network", "the code opens network connections", "代码会发起网络连接"),
+    (HIDES, "code.hides", "the code decodes what it runs or writes", "代码含编码内容"),
+)
 STRINGS = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`""", re.DOTALL)
 
 
 def shell(bench: Bench, made: Call) -> None:
     """A shell: `-c` text, standard input, or a script of the project."""
     words = list(made.args)
-    index = 0
+    index, text, standard_input = 0, False, False
     while index < len(words):
         value = words[index].value
         if value is None:
             script(bench, made, words[index])
-            bench.say("shell.unknown", "confirm", made.span, "what the shell runs is not known", "无法确定 shell 执行的内容")
+            bench.say("shell.unknown", "confirm", made.span, *NOT_KNOWN)
+            payload(bench, made, words[index:])
             return
         if value in ("--rcfile", "--init-file"):
             bench.say("shell.rc", "confirm", made.span, "the shell loads a start-up file", "shell 会加载启动文件")
-        if value.startswith(("-", "+")) and len(value) > 1 and not value.startswith("--"):
-            if "c" in value[1:] and value[0] == "-":
-                payload(bench, made, words[index + 1 :])
-                return
-            index += 2 if value in SHELL_VALUES else 1
-            if value == "-s":
-                words = words[: index - 1]
-        elif value.startswith("--") and len(value) > 2:  # noqa: PLR2004 - more than the dashes
-            index += 2 if value in SHELL_VALUES else 1
-        elif value == "--":
-            index += 1
-        else:
+        if value[:1] not in ("-", "+") or value == "-":
             break
-    if index < len(words) and words[index].value not in ("-", "/dev/stdin"):
+        index += 1
+        if value == "--":
+            break
+        if value.startswith("--"):
+            index += value in SHELL_VALUES
+            continue
+        text = text or ("c" in value and value[0] == "-")
+        standard_input = standard_input or "s" in value
+        index += sum(letter in "oO" for letter in value[1:])
+    if text:
+        payload(bench, made, words[index:])
+    elif index < len(words) and not standard_input and words[index].value not in STANDARD_INPUT:
         script(bench, made, words[index])
-        return
-    stdin(bench, made)
+    elif not (made.texts() and set(made.texts()) <= {"--version", "--help"}):
+        stdin(bench, made)
 
 
 def payload(bench: Bench, made: Call, rest: list[Word]) -> None:
-    """The text after `-c`."""
+    """The text after `-c`, and what it gets as $0, $1 ..."""
     if made.piped or not rest:
-        rule = "pipe.download" if fed_by_download(made.simple) else "shell.unknown"
-        bench.say(
-            rule,
-            "deny" if rule == "pipe.download" else "confirm",
-            made.span,
-            "a shell runs what another command prints",
-            "shell 执行另一命令的输出",
-        )
-    for value in rest[0].values if rest else ():
-        bench.shell(value, (rest[0].start, rest[0].end))
-    if rest and (not rest[0].known or rest[0].substitution):
-        bench.say("shell.unknown", "confirm", (rest[0].start, rest[0].end), "what the shell runs is not known", "无法确定 shell 执行的内容")
+        if fed_by_download(made.simple):
+            bench.say("pipe.download", "deny", made.span, *DOWNLOADED)
+        bench.say("shell.unknown", "confirm", made.span, *NOT_KNOWN)
+    if not rest:
+        return
+    if made.name in OTHER_SHELLS:
+        bench.say("shell.other", "confirm", made.span, "another shell, whose grammar is not followed", "使用语法未被跟踪的其他 shell")
+    for value in rest[0].values:
+        bench.shell(value, (rest[0].start, rest[0].end), rest[1:])
+    if not rest[0].known or rest[0].substitution:
+        unseen(bench, rest[0])
+
+
+def unseen(bench: Bench, word: Word) -> None:
+    """Code that is made at run time: by a download it is never run."""
+    if word.substitution and FETCHES.search(word.text):
+        bench.say("pipe.download", "deny", (word.start, word.end), *DOWNLOADED)
+    bench.say("shell.unknown", "confirm", (word.start, word.end), *NOT_KNOWN)
 
 
 def script(bench: Bench, made: Call, word: Word) -> None:
-    """A script file: the project's own runs; what comes from elsewhere asks; a process substitution is judged by what feeds it."""
-    if word.substitution:
-        if any(re.search(rf"\b{name}\b", word.text) for name in DOWNLOADS):
-            bench.say("pipe.download", "deny", (word.start, word.end), "runs what was downloaded", "执行下载的内容")
-        else:
-            bench.say("shell.unknown", "confirm", (word.start, word.end), "what the shell runs is not known", "无法确定 shell 执行的内容")
+    """A script file: the project's own runs; standard input and a process substitution are judged by what feeds them."""
+    if word.value in STANDARD_INPUT:
+        stdin(bench, made)
+    elif word.substitution:
+        unseen(bench, word)
 
 
 def stdin(bench: Bench, made: Call) -> None:
     """The program reads code from its standard input: who writes it?"""
     simple = made.simple
-    if fed_by_download(simple):
-        bench.say("pipe.download", "deny", made.span, "runs what was downloaded", "执行下载的内容")
+    sources = [redirect.target for redirect in simple.redirects if redirect.operator == "<"]
+    if fed_by_download(simple) or any(word.substitution and FETCHES.search(word.text) for word in sources):
+        bench.say("pipe.download", "deny", made.span, *DOWNLOADED)
         return
     seen = list(simple.here)
-    for feeder in simple.feeders[-1:]:
+    for feeder in simple.feeders:
         seen.extend(printed(feeder))
     for text in seen:
         code(bench, made, text, made.span)
-    opaque = (not seen and (simple.feeders or simple.redirects or made.depth)) or len(simple.feeders) > 1
-    if opaque:
+    plain_file = bool(sources) and not any(word.substitution or not word.known for word in sources) and not simple.feeders
+    if simple.here_substitution or len(simple.feeders) > 1 or not (seen or plain_file):
         bench.say("shell.stdin", "confirm", made.span, "runs code from standard input that is not visible", "执行来自标准输入的不可见代码")
 
 
 def printed(feeder: Simple) -> list[str]:
     """The literal text that a command prints, where that is plain."""
     name = (feeder.words[0].value or "").rsplit("/", 1)[-1] if feeder.words else ""
-    if name == "cat" and feeder.here:
+    if name in ("cat", "tee") and feeder.here:
         return list(feeder.here)
-    if name not in PRINTERS or not all(word.known for word in feeder.words):
+    if name not in PRINTERS or not all(word.values for word in feeder.words):
         return []
     texts = [word.values[0] for word in feeder.words[1:]]
     if name == "echo":
-        joined = " ".join(text for text in texts if text not in ("-n", "-e", "-E", "-ne", "-en"))
-        return [
-            joined.encode().decode("unicode_escape", "replace")
-            if any(t in ("-e", "-ne", "-en") for t in texts) and joined.isascii()
-            else joined
-        ]
-    return ["\n".join(texts).replace("\\n", "\n"), " ".join(texts[1:])] if texts else []
+        while texts and re.fullmatch(r"-[neE]+", texts[0]):
+            texts = texts[1:]
+        joined = " ".join(texts)
+        return [joined, decode(joined)] if "\\" in joined else [joined]
+    return [_printf(decode(texts[0]), texts[1:])] if texts else []
+
+
+def _printf(template: str, values: list[str]) -> str:
+    """What printf prints: the template is used again until the values are used up."""
+    holes = max(1, len(re.findall(r"%[^%]", template)))
+    out: list[str] = []
+    for start in range(0, min(max(len(values), 1), 64), holes):
+        batch = iter(values[start : start + holes])
+        out.append(re.sub(r"%(%|[-+ #0\d.*]*[a-zA-Z])", lambda found: "%" if found[1] == "%" else next(batch, ""), template))  # noqa: B023  # used at once
+    return "".join(out)
 
 
 def fed_by_download(simple: Simple) -> bool:
@@ -154,8 +182,7 @@ def inline(bench: Bench, made: Call) -> None:
     for index, word in enumerate(words):
         value = word.value
         if value is None:
-            if not script_seen:
-                bench.say("code.unknown", "confirm", made.span, "what the interpreter runs is not known", "无法确定解释器执行的内容")
+            unseen(bench, word)
             return
         hit = next(
             (
@@ -177,7 +204,7 @@ def inline(bench: Bench, made: Call) -> None:
             for found in follow.values if follow is not None else (value[2:],):
                 program(bench, found, (word.start, (follow or word).end))
             if follow is not None and (not follow.known or follow.substitution):
-                bench.say("code.unknown", "confirm", made.span, "what the interpreter runs is not known", "无法确定解释器执行的内容")
+                unseen(bench, follow)
             return
         if made.name.startswith("python") and value == "-m":
             _module(bench, made, words[index + 1 :])
@@ -204,20 +231,21 @@ def _module(bench: Bench, made: Call, rest: list[Word]) -> None:
 
 def program(bench: Bench, text: str, span: tuple[int, int]) -> None:
     """Source text of a scripting language: what it starts, removes, fetches or hides."""
-    starts = STARTS.search(text) or ("`" in text and re.search(r"(?:^|[=(\s])`", text) and "console" not in text)
+    literals = [next(part for part in match if part) for match in STRINGS.findall(text) if any(match)][:40]
+    starts = STARTS.search(text) or ("`" in text and re.search(r"(?:^|[=(\s;])`", text) and "console" not in text)
     if starts:
-        literals = [next(part for part in match if part) for match in STRINGS.findall(text) if any(match)]
-        for found in [*literals, " ".join(literals)][:40]:
-            if len(found) > 1:
-                bench.shell(found, span)
+        for index, found in enumerate(literals):
+            bench.shell(found, span)
+            if index < MAX_JOINED and len(literals) > index + 1:
+                bench.shell(" ".join(literals[index:]), span)
         bench.say("code.starts", "confirm", span, "the code starts other programs", "代码会启动其他程序")
-    for pattern, rule, en, zh in (
-        (REMOVES, "code.removes", "the code removes files", "代码会删除文件"),
-        (NETWORK, "code.network", "the code opens network connections", "代码会发起网络连接"),
-        (HIDES, "code.hides", "the code decodes what it runs or writes", "代码含编码内容"),
-    ):
+    for pattern, rule, en, zh in CODE_RULES:
         if pattern.search(text):
             bench.say(rule, "confirm", span, en, zh)
+    removes = REMOVES.search(text) is not None
+    for found in literals:
+        if found[:1] in "/~.":
+            bench.code_path(found, span, removes=removes, writes=WRITES_FILES.search(text) is not None)
 
 
 def awk(bench: Bench, made: Call) -> None:

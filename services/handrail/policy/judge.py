@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from fnmatch import fnmatchcase
+from collections.abc import Callable, Sequence
 
 from handrail.policy import git, interpreters, launch, removal, writing
 from handrail.policy.assignments import assigned
 from handrail.policy.call import Bench, Call, base_name
 from handrail.policy.facts import MAX_SEGMENTS, Facts, Simple, parse
 from handrail.policy.paths import absolute, is_own_data, normal
-from handrail.policy.precheck import precheck
+from handrail.policy.precheck import JOINED, precheck
 from handrail.policy.shell.syntax import UNKNOWN
 from handrail.policy.table import BY_PROGRAM
 from handrail.policy.verdict import SEVERITY, Command, Context, Level, Reason, Verdict
@@ -74,22 +75,39 @@ class Judge:
         if len(self.reasons) < MAX_REASONS or level == "deny":
             self.reasons.setdefault((rule, *place), Reason(rule, level, place[0], place[1], en, zh))
 
-    def shell(self, text: str, span: tuple[int, int]) -> None:
-        """Judge text that a shell will run."""
-        if not text.strip() or text in self._seen:
+    def shell(self, text: str, span: tuple[int, int], positional: Sequence[Word] = ()) -> None:
+        """Judge text that a shell will run. `positional`: what it gets as $0, $1 ..."""
+        if not text.strip() or (text in self._seen and not positional):
             return
         if self._depth >= MAX_NESTING:
             self.say("limit.nesting", "deny", span, f"commands nested more than {MAX_NESTING} deep", f"命令嵌套超过 {MAX_NESTING} 层")
             return
         self._seen.add(text)
-        outer, bases = self._span, self.bases
+        outer, bases, fixed = self._span, self.bases, self.names.fixed
         self._span = outer or span
         self._depth += 1
+        if positional:
+            given = {str(index): word.values[0] for index, word in enumerate(positional[:10]) if word.value is not None}
+            whole = [word.value for word in positional[1:]]
+            joined = {} if None in whole else dict.fromkeys("@*", " ".join(value or "" for value in whole))
+            self.names.fixed = {**fixed, **given, **joined}
         try:
             self.text(text)
         finally:
             self._depth -= 1
-            self._span, self.bases = outer, bases
+            self._span, self.bases, self.names.fixed = outer, bases, fixed
+
+    def code_path(self, path: str, span: tuple[int, int], *, removes: bool, writes: bool) -> None:
+        """Judge a path that stands in the source text of another language."""
+        word = Word(path, (path,), True, *span)  # noqa: FBT003  # positions are quicker
+        self._own_data(word)
+        if path.startswith("~"):
+            word = Word(path, (self.context.home + path[1:],), True, *span)  # noqa: FBT003
+            self._own_data(word)
+        if removes:
+            removal.never(self, word)
+        if writes:
+            writing.target(self, word)
 
     def call(self, call: Call) -> None:
         """Judge a program call."""
@@ -128,12 +146,16 @@ class Judge:
             self.say(found.rule, found.severity, (found.start, found.end), found.en, found.zh)
             if found.rule.startswith("limit."):
                 return
+        if JOINED.search(text):
+            self.shell(text.replace("\\\n", ""), (0, len(text)))
         facts = parse(text, self.names, self.bases)
         self._segments += len(facts.commands)
         if facts.limit or self._segments > MAX_SEGMENTS:
             self._limit(facts.limit or "segments", text)
             return
         self._whole(text, facts)
+        for name in facts.changed:
+            assigned(self, name, None, whole=name != "IFS")
         for simple in facts.commands:
             self._simple(simple)
         for redirect in facts.loose:
@@ -214,9 +236,15 @@ class Judge:
         self.say("command.unknown", "confirm", (word.start, word.end), "which program runs is not known", "无法确定运行的程序")
         rest = call.words[1:]
         for value in word.values:
-            if value and UNKNOWN not in value and call.depth < MAX_WRAPPERS:
-                guess = Word(value, (value,), known=True, start=word.start, end=word.end)
-                self.call(Call(base_name(guess), (guess, *rest), call.simple, call.depth + 1, call.piped))
+            if value and UNKNOWN not in value:
+                self._guess(call, word, value)
+        inner = call.inner(rest)  # an empty expansion leaves the rest; a program that is not known may start it
+        if inner is not None:
+            self.call(inner)
+
+    def _guess(self, call: Call, word: Word, value: str) -> None:
+        guess = Word(value, (value,), known=True, start=word.start, end=word.end)
+        self.call(Call(base_name(guess), (guess, *call.words[1:]), call.simple, call.depth + 1, call.piped))
 
     def _head(self, word: Word, call: Call) -> None:
         span = (word.start, word.end)
@@ -224,8 +252,13 @@ class Judge:
             self.say("command.hidden", "confirm", span, "the program's name is written with escapes", "程序名以转义形式书写")
         if CONFUSABLE.search(call.name):
             self.say("command.confusable", "confirm", span, "the program's name has letters that look like others", "程序名含易混淆字符")
-        if word.globs:
+        if word.globs and call.name not in ("[", "?"):
             self.say("command.unknown", "confirm", span, "which program runs is not known", "无法确定运行的程序")
+            for name in HANDLERS.keys() | BY_PROGRAM.keys():
+                if fnmatchcase(name, call.name):
+                    self._guess(call, word, name)
+        if call.name.startswith("="):
+            self.say("command.unknown", "confirm", span, "another shell's way to name a program", "其他 shell 的程序名写法")
 
     def _wrapped(self, name: str, call: Call) -> None:
         wrapper = WRAPPERS[name]
@@ -253,10 +286,10 @@ class Judge:
     def _builtin(self, name: str, call: Call, texts: list[str]) -> None:
         """Builtins that run text or change what later commands mean."""
         if name == "eval":
-            if all(word.known for word in call.args):
-                self.shell(" ".join(word.values[0] for word in call.args), call.span)
-            else:
-                self.say("eval", "confirm", call.span, "eval of what cannot be seen", "eval 的内容不可见")
+            self.shell(" ".join(word.values[0] for word in call.args), call.span)
+            for word in call.args:
+                if not word.known:
+                    interpreters.unseen(self, word)
         elif name == "trap" and call.args:
             for value in call.args[0].values:
                 self.shell(value, call.span)

@@ -11,7 +11,7 @@ from handrail.policy.verdict import Level, Reason
 MAX_BYTES = 65536
 FORK_BOMB = re.compile(r"([\w:.-]{1,32})\s*\(\)\s*\{[^{}]{0,200}?\1\s*\|\s*\1\s*&")
 # bash joins these two lines before it looks for the opening: a parser that does not sees two harmless halves
-JOINED_OPENING = re.compile(r"\\\n\s*[({`]|[$<>]\\\n")
+JOINED = re.compile(r"\\\n\s*[({`]|[$<>]\\\n")
 INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cn", "Zl", "Zp"})
 
 
@@ -31,7 +31,7 @@ def precheck(text: str) -> Iterator[Reason]:
         return
     for match in FORK_BOMB.finditer(text):
         yield reason("bomb", "deny", match.span(), "fork bomb", "fork 炸弹")
-    for match in JOINED_OPENING.finditer(text):
+    for match in JOINED.finditer(text):
         yield reason("text.joined", "confirm", match.span(), "a line continuation before an opening bracket", "左括号之前有续行符")
     if not text.isascii() or not text.isprintable():
         yield from _characters(text)

@@ -172,7 +172,7 @@ def expand(word: Written, names: Names, source: str) -> list[Word]:
     found = alternatives(word, names)
     if literal is not None:
         return [_value((value,), word, source) for value in found]
-    splits = any(part.kind in ("variable", "operator") and not part.quoted for part in word.parts)
+    splits = any(part.kind in ("variable", "operator") and (not part.quoted or part.text == "@") for part in word.parts)
     if not splits or not any(FIELDS.search(value) for value in found):
         return [_value(found, word, source)]
     if len(found) == 1:

@@ -14,7 +14,8 @@ RESERVED = re.compile(
     r"(?:if|then|elif|else|fi|while|until|for|select|do|done|case|esac|function|time|coproc|\{|\}|!|\[\[)(?=[\s;&|()<>]|\Z)"
 )
 CLOSING = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "}"})
-ASSIGNS = re.compile(r"([A-Za-z_]\w*)(\[[^\]\n]*\])?\+?=", re.ASCII)
+ASSIGNS = re.compile(r"([A-Za-z_]\w*)\+?=", re.ASCII)
+SUBSCRIPT = re.compile(r"([A-Za-z_]\w*)\[", re.ASCII)
 FUNCTION = re.compile(r"([^\s;&|()<>'\"\\$`]+)[ \t]*\([ \t]*\)", re.ASCII)
 BLANK = re.compile(r"(?:[ \t]|\\\n)+")
 DECLARES = frozenset({"export", "declare", "typeset", "local", "readonly"})
@@ -435,6 +436,8 @@ class Parser(Lexer):
                 continue
             if char == "(":
                 raise SyntaxProblem("bracket", self.i)
+            if not simple.words and self._subscript(simple):
+                continue
             simple.words.append(self.word())
             if len(simple.words) == 1:
                 declares = simple.words[0].literal in DECLARES
@@ -444,9 +447,34 @@ class Parser(Lexer):
             simple.end = max(start, len(self.text[start : self.i].rstrip()) + start)
         self._note_assignments(simple)
 
-    def _assignment(self, simple: Simple, match: re.Match[str]) -> None:
-        start = self.i
+    def _subscript(self, simple: Simple) -> bool:
+        """`NAME[...]=value`; the subscript is arithmetic, with substitutions. False when it is a word like any other."""
+        match = SUBSCRIPT.match(self.text, self.i)
+        if match is None:
+            return False
+        start, depth = self.i, self.depth
+        counts = (len(self.facts.commands), len(self.facts.words))
+        inside: list[Part] = []
         self.i = match.end()
+        try:
+            self._arithmetic(inside, "]")
+        except SyntaxProblem:
+            self.facts.retries += 1
+            if self.facts.retries > MAX_PROBLEMS:
+                raise
+        if self.text.startswith(("=", "+="), self.i):
+            self.facts.words.append(Word(*self.span(start, self.i), None, tuple(inside)))
+            self._value(simple, match[1], start, self.i + (2 if self.peek() == "+" else 1), whole_value=False)
+            return True
+        del self.facts.commands[counts[0] :], self.facts.words[counts[1] :]
+        self.i, self.depth = start, depth
+        return False
+
+    def _assignment(self, simple: Simple, match: re.Match[str]) -> None:
+        self._value(simple, match[1], self.i, match.end(), whole_value=not match[0].endswith("+="))
+
+    def _value(self, simple: Simple, name: str, start: int, at: int, *, whole_value: bool) -> None:
+        self.i = at
         value: Word | None = None
         if self.peek() == "(":
             self.i += 1
@@ -459,10 +487,10 @@ class Parser(Lexer):
             value = self.word()
         else:
             value = Word(*self.span(self.i, self.i), "")
-        known = value if not match[2] and not match[0].endswith("+=") else None
+        known = value if whole_value else None
         if value is not None and known is None:
             self.facts.words.append(value)
-        simple.assignments.append(Assignment(match[1], known, *self.span(start, self.i), array=match[2] is not None))
+        simple.assignments.append(Assignment(name, known, *self.span(start, self.i)))
 
     def _note_assignments(self, simple: Simple) -> None:
         head = simple.words[0].literal if simple.words else None
