@@ -43,6 +43,11 @@ def work_root(client: Client) -> str:
     return str(client.get("/api/status/detail")["workdir"])
 
 
+def run_as_confirmed(client: Client, command: str, cwd: str) -> dict[str, Any]:
+    """Run a command that policy asks about, as a user who says yes."""
+    return client.post("/api/exec", command=command, cwd=cwd, wait=True, force=True)
+
+
 def audit(client: Client, category: str) -> list[dict[str, Any]]:
     """The newest audit rows of one category."""
     return client.post("/api/logs/query", category=category, limit=500)["entries"]

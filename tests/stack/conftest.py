@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from tests.stack.client import paired
 from tests.stack.stack import Stack, free_port, run
 
 HERE = Path(__file__).parent
+FAULT = re.compile(r"(?i)traceback|error|fatal|panic|request failed")
 PATIENCE_S = 900  # of one test: the first one builds the images
 
 
@@ -21,6 +24,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.timeout(PATIENCE_S))
+
+
+def keep_logs(stack: Stack) -> str:
+    """Write what all containers said to a file that outlives the test run; the end of it and what looks like a fault."""
+    text = stack.logs(tail=20_000)
+    fd, name = tempfile.mkstemp(prefix="handrail-stack-", suffix=".log")
+    with os.fdopen(fd, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    lines = text.splitlines()
+    faults = [line for line in lines if FAULT.search(line)]
+    return "\n".join([f"\nLogs of all containers: {name}", *faults[-40:], "...", *lines[-20:]])
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +49,7 @@ def stack(request: pytest.FixtureRequest) -> Generator[Stack]:
         it.up()
         yield it
         if request.session.testsfailed:
-            print(f"\n{it.logs(tail=150)}")
+            print(keep_logs(it))
     finally:
         down = it.compose("down", "--volumes", "--timeout", "20", timeout_s=180)
     assert down.code == 0, down.err

@@ -106,7 +106,7 @@ class Stack:
         """
         before = self.inspect(service)
         helper = ["docker", "run", "--rm", "--pid=host", "--network=none", "--user=0", "--cap-drop=ALL", "--cap-add=KILL"]
-        done = run([*helper, "debian:trixie-slim", "kill", "-KILL", str(before["State"]["Pid"])])
+        done = run([*helper, "debian:trixie-slim", "bash", "-c", f"kill -KILL {before['State']['Pid']}"])
         assert done.code == 0, done.err
         until(lambda: self.inspect(service)["RestartCount"] > before["RestartCount"], f"{service} is started again", 30)
         until(lambda: self.is_healthy(service), f"{service} is healthy again", 60)
