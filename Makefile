@@ -68,8 +68,9 @@ test-security: $(VENV)/.dev packages ## the long suites: large random runs, race
 test-stack: $(VENV)/.dev ## build, start and attack the compose stack (Docker)
 	$(PYTEST) tests/stack --timeout=1200
 
-test-e2e: $(VENV)/.dev packages ## the demo as a test, in the embedded form
-	$(PYTEST) tests/integration/test_demo.py
+test-e2e: $(VENV)/.dev packages ## the page, and a hostile web page, in Debian's Chromium
+	@sh tools/packages.sh chromium
+	$(PYTEST) tests/e2e
 
 bench: $(VENV)/.dev ## figures against their baselines; writes bench/results.json
 	@$(BIN)/python -m tests.bench.run

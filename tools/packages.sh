@@ -10,6 +10,7 @@ need git "command -v git"
 need ripgrep "command -v rg"
 need openssh-client "command -v ssh && command -v ssh-keygen"
 need openssh-server "command -v sshd || test -x /usr/sbin/sshd"
+for extra in "$@"; do need "$extra" "command -v $extra"; done # what one target alone needs
 [ -n "$missing" ] || exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     echo "installing$missing"
