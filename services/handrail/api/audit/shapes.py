@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, cast
 
 import orjson
@@ -60,13 +61,18 @@ def file_line(fields: Mapping[str, Any]) -> bytes:
 
 def terminal_line(fields: Mapping[str, Any], lang: Lang) -> str:
     """`[12:30:01] [INFO] [fs:read] path=/a size=2048`, in local time, control characters escaped."""
-    local = datetime.fromisoformat(fields["ts"]).astimezone()
     label = LABELS[fields["category"]][lang]
     details = cast("Mapping[str, object]", fields["details"])
     shown = [(name, value) for name, value in details.items() if name not in HIDDEN_ON_LINES and value not in (None, "")]
     pairs = "".join(f" {escape(name)}={escape(_plain(value))}" for name, value in shown)
-    head = f"[{local:%H:%M:%S}] [{fields['level'].upper()}] [{label}:{escape(fields['action'])}]"
+    head = f"[{_local_time(fields['ts'][:19])}] [{fields['level'].upper()}] [{label}:{escape(fields['action'])}]"
     return f"{head}{pairs} id={record_id(fields['writer'], fields['seq'])}"
+
+
+@lru_cache(maxsize=64)
+def _local_time(second: str) -> str:
+    """`2026-01-15T12:30:01` in UTC as local hours, minutes and seconds."""
+    return f"{datetime.fromisoformat(second + 'Z').astimezone():%H:%M:%S}"
 
 
 def iso(stamp: datetime) -> str:
