@@ -54,6 +54,11 @@ RULES: tuple[Rule, ...] = (
         allowed={ROOM + "jail/shim.py": "the edge of a forked child: it reports over a pipe or prints the trace; no logger is loaded"},
     ),
     Rule("silenced", honesty.silenced, scope=(ROOM + "*", "tools/*", "tests/*")),
-    Rule("fixed-sleep", honesty.fixed_sleep, scope=("tests/*",)),
+    Rule(
+        "fixed-sleep",
+        honesty.fixed_sleep,
+        scope=("tests/*",),
+        allowed={"tests/bench/startup_bench.py": "memory settles with time: the pause stands between two looks at it"},
+    ),
     Rule("skipped", honesty.skipped, scope=("tests/*",)),
 )
