@@ -100,7 +100,7 @@ class ListedAudit:
 
 @asynccontextmanager
 async def accounts_of(
-    prepared: Prepared, *, audit: ListedAudit | None = None, clock: Clock = SYSTEM, ttl_s: int = 30
+    prepared: Prepared, *, audit: ListedAudit | Audit | None = None, clock: Clock = SYSTEM, ttl_s: int = 30
 ) -> AsyncGenerator[Accounts]:
     """Started accounts: one replica."""
     async with pool_of(prepared) as pool, redis_of(prepared) as redis:
