@@ -44,7 +44,10 @@ def work_root(client: Client) -> str:
 
 
 def run_as_confirmed(client: Client, command: str, cwd: str) -> dict[str, Any]:
-    """Run a command that policy asks about, as a user who says yes."""
+    """Run a command that policy may ask about: ask, and repeat the same call as a user who says yes."""
+    asked = client.post("/api/exec", command=command, cwd=cwd, wait=True)
+    if asked["level"] != "confirm":
+        return asked
     return client.post("/api/exec", command=command, cwd=cwd, wait=True, force=True)
 
 
