@@ -26,6 +26,10 @@ class Bench(Protocol):
         """Judge a string that a shell will run. `positional`: what it gets as $0, $1 ..."""
         ...
 
+    def source(self, made: Call, text: str) -> None:
+        """Judge text that the program of this call runs."""
+        ...
+
     def code_path(self, path: str, span: tuple[int, int], *, removes: bool, writes: bool) -> None:
         """Judge a path that stands in the source text of another language."""
         ...

@@ -6,7 +6,7 @@ import re
 from fnmatch import fnmatchcase
 from collections.abc import Callable, Sequence
 
-from handrail.policy import git, interpreters, launch, removal, writing
+from handrail.policy import code, git, launch, removal, scripts, shells, windows, writing
 from handrail.policy.assignments import assigned
 from handrail.policy.call import Bench, Call, base_name
 from handrail.policy.facts import MAX_SEGMENTS, Facts, Simple, parse
@@ -43,10 +43,10 @@ HANDLERS: dict[str, Handler] = {
     "git": git.git, "env": launch.env, "xargs": launch.xargs, "parallel": launch.parallel, "ssh": launch.ssh, "scp": launch.ssh, "sftp": launch.ssh,
     "rsync": launch.rsync, "tar": launch.tar, "bsdtar": launch.tar, "gtar": launch.tar, "make": launch.make, "gmake": launch.make,
     "fd": launch.fd, "fdfind": launch.fd, "su": launch.shell_option, "runuser": launch.shell_option, "script": launch.shell_option,
-    "flock": launch.shell_option, "awk": interpreters.awk, "gawk": interpreters.awk, "mawk": interpreters.awk, "nawk": interpreters.awk,
-    "sed": interpreters.sed, "gsed": interpreters.sed, "powershell": interpreters.powershell, "pwsh": interpreters.powershell,
-    "powershell.exe": interpreters.powershell, "cmd": interpreters.cmd, "cmd.exe": interpreters.cmd,
-    **dict.fromkeys(interpreters.SHELLS, interpreters.shell), **dict.fromkeys(interpreters.INLINE, interpreters.inline),
+    "flock": launch.shell_option, "awk": scripts.awk, "gawk": scripts.awk, "mawk": scripts.awk, "nawk": scripts.awk,
+    "sed": scripts.sed, "gsed": scripts.sed, "powershell": windows.powershell, "pwsh": windows.powershell,
+    "powershell.exe": windows.powershell, "cmd": windows.cmd, "cmd.exe": windows.cmd,
+    **dict.fromkeys(shells.SHELLS, shells.shell), **dict.fromkeys(code.INLINE, code.inline),
     **dict.fromkeys(launch.RUNS_OPTION, launch.options_that_run),
 }  # fmt: skip
 
@@ -96,6 +96,15 @@ class Judge:
         finally:
             self._depth -= 1
             self._span, self.bases, self.names.fixed = outer, bases, fixed
+
+    def source(self, made: Call, text: str) -> None:
+        """Judge text that the program of this call runs."""
+        if made.name in shells.SHELLS or made.name in ("source", ".", "at", "batch"):
+            self.shell(text, made.span)
+        elif made.name in ("pwsh", "powershell"):
+            windows.text(self, made, text)
+        else:
+            code.program(self, text, made.span)
 
     def code_path(self, path: str, span: tuple[int, int], *, removes: bool, writes: bool) -> None:
         """Judge a path that stands in the source text of another language."""
@@ -289,7 +298,7 @@ class Judge:
             self.shell(" ".join(word.values[0] for word in call.args), call.span)
             for word in call.args:
                 if not word.known:
-                    interpreters.unseen(self, word)
+                    shells.unseen(self, word)
         elif name == "trap" and call.args:
             for value in call.args[0].values:
                 self.shell(value, call.span)
@@ -298,7 +307,7 @@ class Judge:
                 for value in word.values:
                     self.shell(value.partition("=")[2], call.span)
         elif name in ("source", ".") and call.args:
-            interpreters.script(self, call, call.args[0])
+            shells.script(self, call, call.args[0])
         elif name == "command" and not any(text in ("-v", "-V") for text in texts):
             self._inner(call, [word for word in call.args if word.value not in ("-p", "--")])
         elif name in ("mapfile", "readarray", "complete", "compgen") and {"-C", "-F"} & set(texts):
@@ -336,7 +345,7 @@ class Judge:
 
 
 _DANGEROUS = frozenset(
-    {"rm", "dd", "chmod", "chown", "find", *(name for name in BY_PROGRAM if name.startswith("mkfs")), *interpreters.SHELLS}
+    {"rm", "dd", "chmod", "chown", "find", *(name for name in BY_PROGRAM if name.startswith("mkfs")), *shells.SHELLS}
 )
 
 
