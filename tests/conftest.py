@@ -14,6 +14,8 @@ from tests.support.places import reachable_dir
 from tests.support.servers import Postgres, Valkey, layout_in, running_postgres, running_valkey
 
 if TYPE_CHECKING:
+    from tests.demo.client import Client
+    from tests.demo.embedded import Running
     from tests.support.database import Prepared
 
 
@@ -64,3 +66,22 @@ def prepared(postgres: Postgres, valkey: Valkey, shared_dir: Path, request: pyte
     valkey.flush()
     yield prepare(postgres, valkey, shared_dir, name)
     postgres.drop(name)
+
+
+@pytest.fixture(scope="session")
+def handrail() -> Generator[Running]:
+    """The whole embedded form, started by its command: `.url`, `.workdir`, `.data`, `.paircode()`. Shared by a session's tests."""
+    from tests.demo.embedded import running_handrail  # a start costs seconds: only for who asks
+
+    with running_handrail() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(handrail: Running) -> Generator[Client]:
+    """A paired client of the owner."""
+    from tests.demo.client import Client  # as above
+
+    with Client(handrail.url) as it:
+        it.pair(handrail.paircode(), "tests")
+        yield it

@@ -34,8 +34,10 @@ from handrail.api.processes.service import Processes
 from handrail.api.processes.tools import tools as process_tools
 from handrail.api.services import Services
 from handrail.api.settings import ApiSettings
-from handrail.api.system.health import Health
+from handrail.api.system.health import Health, Probe
 from handrail.api.tools.registry import Registry
+from handrail.contract import alive
+from handrail.contract.errors import ServiceUnavailable
 from handrail.kit.canonical import loads
 from handrail.kit.clock import SYSTEM, Clock
 from handrail.kit.droplines import DropLines
@@ -135,7 +137,15 @@ def _services(
     async def broker() -> None:
         await cast("Any", redis).ping()
 
-    probes = {"database": database, "broker": broker, "audit": audit.ready, "sandbox": sandbox.ready}
+    def sign_of(part: str) -> Probe:
+        async def probe() -> None:
+            if not await redis.exists(alive.key(part)):
+                raise ServiceUnavailable(service=part)
+
+        return probe
+
+    probes: dict[str, Probe] = {"database": database, "broker": broker, "audit": audit.ready, "sandbox": sandbox.ready}
+    probes |= {part: sign_of(part) for part in alive.PARTS}
     return Services(
         settings=settings,
         clock=clock,

@@ -13,18 +13,12 @@ import structlog
 from redis import Redis
 from redis.exceptions import RedisError
 
+from handrail.contract.alive import EXPIRY_S, PARTS, key
 from handrail.kit.clock import SYSTEM
 from handrail.worker.settings import WorkerSettings
 
 log = structlog.get_logger("handrail.worker")
 EVERY_S = 5.0
-EXPIRY_S = 20
-PARTS = ("worker", "beat")
-
-
-def key(part: str) -> str:
-    """Name of the key; its value is seconds since the epoch of the last sign."""
-    return f"handrail:alive:{part}"
 
 
 class Alive:

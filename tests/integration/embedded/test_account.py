@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,8 +38,8 @@ def test_a_python_that_the_account_cannot_run_is_told(monkeypatch: pytest.Monkey
         work = make_workdir(base / "work")
         closed = base / "closed"
         closed.mkdir(mode=0o700)
-        (closed / "python").symlink_to(accounts.sys.executable)
-        monkeypatch.setattr(accounts.sys, "executable", str(closed / "python"))
+        (closed / "python").symlink_to(sys.executable)
+        monkeypatch.setattr(sys, "executable", str(closed / "python"))
         if account() is None:
             accounts.check_reach(None, work)  # services run as the starter, who can
             return

@@ -44,6 +44,7 @@ class Health:
             async with asyncio.timeout(PATIENCE_S):
                 await self._probes[name]()
         except Exception as exc:  # noqa: BLE001 - whatever a part fails with, it is down; the log has the reason
-            log.info("part is down", part=name, error=type(exc).__name__, detail=str(exc)[:200])
+            if self._parts.get(name) == "ok":  # once a failure; what has not been up yet is on its way
+                log.warning("part is down", part=name, error=type(exc).__name__, detail=str(exc)[:200])
             return "down"
         return "ok"
