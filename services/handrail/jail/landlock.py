@@ -6,12 +6,10 @@ exist; what the kernel cannot mediate is refused by the seccomp filter instead (
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 import stat
 import struct
-from collections.abc import Iterable
 
 from handrail.jail import syscalls
 
@@ -58,7 +56,7 @@ class Held:
 
     def __init__(self, path: str, rights: int, version: int) -> None:
         """Raises OSError when the path is not there."""
-        self.fd = syscalls.move_up(os.open(path, os.O_PATH | os.O_CLOEXEC))
+        self.fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
         if not stat.S_ISDIR(os.fstat(self.fd).st_mode):
             rights &= FILE_RIGHTS
         self.rule = _buffer(struct.pack("=Qi", rights & handled_fs(version), self.fd))
@@ -68,17 +66,8 @@ class Held:
         os.close(self.fd)
 
 
-def hold(paths: Iterable[str], rights: int, version: int) -> list[Held]:
-    """Open those that are there; links to the same place count once."""
-    held: list[Held] = []
-    for path in dict.fromkeys(os.path.realpath(path) for path in paths):
-        with contextlib.suppress(FileNotFoundError, PermissionError, NotADirectoryError):
-            held.append(Held(path, rights, version))
-    return held
-
-
 class Ruleset:
-    """A ruleset being built; `restrict` binds the calling process and its children to it for good.
+    """A ruleset being built; `restrict` binds the calling thread and its children to it for good.
 
     It refuses all file access that is not granted, and signals and abstract sockets to the outside (from ABI 6 on).
     """
@@ -92,7 +81,7 @@ class Ruleset:
         if version >= _SCOPE_ABI:
             fields.append(SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL)
         raw = struct.pack(f"={len(fields)}Q", *fields)
-        self._fd = syscalls.move_up(syscalls.syscall(syscalls.NR_LANDLOCK_CREATE_RULESET, _buffer(raw), len(raw), 0))
+        self._fd = syscalls.syscall(syscalls.NR_LANDLOCK_CREATE_RULESET, _buffer(raw), len(raw), 0)
 
     def grant(self, held: Held) -> None:
         """Grant on a path that is open. Raises OSError."""
@@ -107,8 +96,12 @@ class Ruleset:
             held.close()
 
     def restrict(self) -> None:
-        """Bind this process. Needs no_new_privs. Raises OSError."""
+        """Bind the calling thread and what it starts. Needs no_new_privs. Raises OSError."""
         syscalls.syscall(syscalls.NR_LANDLOCK_RESTRICT_SELF, self._fd, 0)
+
+    def close(self) -> None:
+        """Forget the ruleset; who is bound to it stays bound."""
+        os.close(self._fd)
 
 
 def _buffer(raw: bytes) -> ctypes.Array[ctypes.c_char]:

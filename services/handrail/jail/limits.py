@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 from collections.abc import Mapping
@@ -36,19 +37,32 @@ def tasks_of(uid: int) -> int:
     return total
 
 
-def apply(limits: Mapping[str, int], *, running_tasks: int) -> None:
-    """Set the limits for this process and its children: soft = hard, so that they cannot be raised again."""
+def apply(limits: Mapping[str, int]) -> None:
+    """Set the limits of this process and its children, but for processes: soft = hard, so that they cannot be raised again."""
     memory = limits["memory_mib"] or total_memory_mib() * 3 // 4
     _set(resource.RLIMIT_CORE, 0)
     _set(resource.RLIMIT_FSIZE, limits["file_mib"] * MIB)
     _set(resource.RLIMIT_NOFILE, limits["open_files"])
     # RLIMIT_AS would count what V8 and Go only reserve; RLIMIT_DATA counts private writable memory
     _set(resource.RLIMIT_DATA, memory * MIB)
-    _set(resource.RLIMIT_NPROC, limits["processes"] + running_tasks)
     _set(resource.RLIMIT_MSGQUEUE, 0)
     _set(resource.RLIMIT_MEMLOCK, 8 * MIB)
     if limits["cpu_s"]:
         _set(resource.RLIMIT_CPU, limits["cpu_s"])
+
+
+def allow_processes(count: int) -> None:
+    """Set the soft limit of processes of our user, others of its included; the hard one stays, so that it can be set anew."""
+    hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    soft = count if hard == resource.RLIM_INFINITY else min(count, hard)
+    resource.setrlimit(resource.RLIMIT_NPROC, (soft, hard))
+
+
+def fix_processes(pid: int) -> None:
+    """Make a child's soft limit of processes its hard one. A child that is gone is fine."""
+    with contextlib.suppress(OSError):
+        soft = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+        resource.prlimit(pid, resource.RLIMIT_NPROC, (soft, soft))
 
 
 def _set(which: int, value: int) -> None:

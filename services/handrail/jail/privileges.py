@@ -29,6 +29,17 @@ def drop_bounding_set() -> None:
             return
 
 
+def become_in_thread(uid: int, gid: int, groups: Sequence[int]) -> None:
+    """`become` for the calling thread alone: the C library's own functions would change every thread of the process."""
+    if uid == 0 or gid == 0:
+        raise ValueError("commands never run as root")
+    setgroups, setresgid, setresuid = syscalls.NR_IDENTITY[syscalls.MACHINE]
+    raw = ctypes.create_string_buffer(struct.pack(f"={len(groups)}I", *groups), 4 * len(groups) or 1)
+    syscalls.syscall(setgroups, len(groups), raw)
+    syscalls.syscall(setresgid, gid, gid, gid)
+    syscalls.syscall(setresuid, uid, uid, uid)
+
+
 def become(uid: int, gid: int, groups: Sequence[int]) -> None:
     """Switch to an ordinary user. Raises OSError; refuses uid 0 (ValueError)."""
     if uid == 0 or gid == 0:

@@ -1,7 +1,6 @@
 """One shim a running command: it owns the pipes, the ring log, the time-out, the exit status and, as a subreaper, the whole tree.
 
-Forked ahead of need by the zygote, with the command's process forked too and waiting for its job. The service talks to
-it over one control socket (SOCK_SEQPACKET, JSON):
+Forked ahead of need by the zygote. The service talks to it over one control socket (SOCK_SEQPACKET, JSON):
 in:  the job first, then {"t": "stop"} or {"t": "arm", "cursor": n} (tell me once when more than n bytes are there);
 out: {"t": "ready"}, then {"t": "grown", "total": n} and, last, the exit record, which goes into `exit.json` too; then
 "ready" again: a shim whose tree is gone serves the next command.
@@ -19,13 +18,12 @@ import signal
 import time
 from typing import Any, NoReturn
 
-from handrail.jail import launch, syscalls, tree
+from handrail.jail import launch, limits, syscalls, tree
 from handrail.kit import ringlog
 
 MAX_MESSAGE = 262144
 CHUNK = 65536
 EOF_GRACE_S = 0.3  # a background child may hold the pipes this long after the command itself has ended
-ERROR_FD, JOB_FD = 3, 4
 LAUNCH_FAILED = 126
 MAX_COMMANDS = 256  # then a new shim takes over
 READY = b'{"t": "ready"}'
@@ -39,14 +37,17 @@ def main(control: _socket.socket, base: launch.Base, tasks: int) -> NoReturn:
         syscalls.set_name("handrail-shim")
         os.setsid()
         syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
+        # limits are the process's: taken here, they hold for every command that this shim starts
+        limits.apply(base.limits)
+        limits.allow_processes(base.limits["processes"] + tasks)
         wake = _wake_pipe()
+        launcher = launch.Launcher(base)
         for _ in range(MAX_COMMANDS):
-            shim = Shim(control, wake, base, tasks)
             control.send(READY)
-            job = control.recv(MAX_MESSAGE)
-            if not job or not shim.run(job):
+            job = _receive(control)
+            if not job or not Shim(control, wake, launcher).run(job):
                 break
-            # all of the tree is gone: the next command gets a process of its own, the shim itself can serve again
+            # all of the tree is gone: the shim can serve again
         code = 0
     except Exception:  # noqa: BLE001 - the edge of a process: the trace goes to the service's log
         import traceback  # noqa: PLC0415 - not worth its memory in every shim
@@ -59,45 +60,50 @@ def main(control: _socket.socket, base: launch.Base, tasks: int) -> NoReturn:
 class Shim:
     """The pipes and the process of one command."""
 
-    def __init__(self, control: _socket.socket, wake: int, base: launch.Base, tasks: int) -> None:
+    def __init__(self, control: _socket.socket, wake: int, launcher: launch.Launcher) -> None:
         self._control = control
         self._wake = wake
-        out_read, out_write = os.pipe2(os.O_CLOEXEC)
-        err_read, err_write = os.pipe2(os.O_CLOEXEC)
-        self._error_fd, error_write = os.pipe2(os.O_CLOEXEC)
-        self._job, child_job = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
-        self._child = os.fork()
-        if self._child == 0:
-            _command(base, tasks, (out_write, err_write, error_write, child_job.fileno()))
-        child_job.close()
-        for handle in (out_write, err_write, error_write):
-            os.close(handle)
-        self._pipes = {out_read: (ringlog.STDOUT, ringlog.Utf8()), err_read: (ringlog.STDERR, ringlog.Utf8())}
-        for handle in (*self._pipes, self._error_fd):
-            os.set_blocking(handle, False)
+        self._launcher = launcher
+        self._pipes: dict[int, tuple[int, ringlog.Utf8]] = {}
+        self._child = 0
         self._status: int | None = None
         self._ended = 0.0
         self._armed = -1
         self._reason = ""
+        self._error = ""
         self._log_error = ""
 
     def run(self, raw: bytes) -> bool:
-        """Hand the job to the waiting process and stay until all of it is over. True when nothing of it is left."""
+        """Start the command and stay until all of it is over. True when nothing of it is left."""
         self._began = time.monotonic()
-        with contextlib.suppress(OSError):  # it is gone when its preparation failed: the error pipe says why
-            self._job.send(raw)
         job: dict[str, Any] = json.loads(raw)
         self._directory = str(job["directory"])
+        self._deadline = self._began + int(job["timeout_ms"]) / 1000
+        self._start(job)
         os.mkdir(self._directory, 0o700)
         self._log = ringlog.Writer(self._directory, int(job["ring_bytes"]))
-        self._deadline = self._began + int(job["timeout_ms"]) / 1000
-        self._serve()
-        clean = self._sweep()
+        clean = True
+        if self._child:
+            self._serve()
+            clean = self._sweep()
         self._report()
-        for handle in (*self._pipes, self._error_fd):
+        for handle in self._pipes:
             os.close(handle)
-        self._job.close()
         return clean and self._reason != "orphaned"
+
+    def _start(self, job: dict[str, Any]) -> None:
+        out_read, out_write = os.pipe2(os.O_CLOEXEC)
+        err_read, err_write = os.pipe2(os.O_CLOEXEC)
+        self._pipes = {out_read: (ringlog.STDOUT, ringlog.Utf8()), err_read: (ringlog.STDERR, ringlog.Utf8())}
+        for handle in self._pipes:
+            os.set_blocking(handle, False)
+        try:
+            self._child = self._launcher.start(job, out_write, err_write)
+        except Exception as exc:  # noqa: BLE001 - whatever stopped the start is reported, and nothing runs
+            self._error = f"{type(exc).__name__}: {exc}"
+        finally:
+            os.close(out_write)
+            os.close(err_write)
 
     def _serve(self) -> None:
         """Until the command has ended and its pipes are closed (or were held open too long)."""
@@ -130,7 +136,7 @@ class Shim:
 
     def _listen(self) -> bool:
         """One message of the service. False when the command has to end."""
-        message = self._control.recv(MAX_MESSAGE)
+        message = _receive(self._control)
         if not message:
             self._end("orphaned")
             return False
@@ -219,21 +225,28 @@ class Shim:
     def _record(self) -> dict[str, object]:
         status = self._status
         code = os.waitstatus_to_exitcode(status) if status is not None else -signal.SIGKILL
-        error = ""
-        with contextlib.suppress(BlockingIOError):
-            error = os.read(self._error_fd, 4096).decode("utf-8", "replace")
+        if self._error:
+            code = LAUNCH_FAILED
         return {
             "t": "exit",
             "code": code if code >= 0 else -1,
             "signal": signal.Signals(-code).name if code < 0 else "",
             "reason": self._reason,
-            "error": error if code == LAUNCH_FAILED else "",
+            "error": self._error,
             "log_error": self._log_error,
             "total": self._log.total,
             "dropped": self._log.dropped,
             "duration_ms": round(((self._ended or time.monotonic()) - self._began) * 1000, 1),
             "ended_at": time.time(),
         }
+
+
+def _receive(control: _socket.socket) -> bytes:
+    """One message; empty when the service is gone."""
+    try:
+        return control.recv(MAX_MESSAGE)
+    except ConnectionError:
+        return b""
 
 
 def _wake_pipe() -> int:
@@ -244,25 +257,3 @@ def _wake_pipe() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
     return wake_read
-
-
-def _command(base: launch.Base, tasks: int, handles: tuple[int, int, int, int]) -> NoReturn:
-    """The command's process: get ready, wait for the job, become it."""
-    try:
-        os.setsid()
-        null = os.open("/dev/null", os.O_RDONLY)
-        # first out of the way of the numbers that they will get
-        moved = [syscalls.move_up(handle) for handle in (null, *handles)]
-        for number, handle in enumerate(moved):
-            os.dup2(handle, number, inheritable=number < ERROR_FD)
-        syscalls.set_name("handrail-spare")
-        ruleset = launch.prepare(base, tasks)
-        job = _socket.socket(fileno=JOB_FD)
-        raw = job.recv(MAX_MESSAGE)
-        if raw:
-            launch.execute(ruleset, json.loads(raw), ERROR_FD)
-    except Exception as exc:  # noqa: BLE001 - the edge of a process: whatever stopped the launch is reported, nothing runs
-        with contextlib.suppress(OSError):
-            os.write(ERROR_FD, f"{type(exc).__name__}: {exc}".encode()[:4096])
-    finally:
-        os._exit(LAUNCH_FAILED)

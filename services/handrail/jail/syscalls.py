@@ -6,7 +6,6 @@ Numbers of x86_64 and aarch64; calls from 424 on have the same number on both.
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import os
 
 MACHINE = os.uname().machine
@@ -26,7 +25,8 @@ SECCOMP_MODE_FILTER = 2
 NR_LANDLOCK_CREATE_RULESET = 444
 NR_LANDLOCK_ADD_RULE = 445
 NR_LANDLOCK_RESTRICT_SELF = 446
-NR_CLOSE_RANGE = 436
+NR_IDENTITY = {"x86_64": (116, 119, 117), "aarch64": (159, 149, 147)}  # setgroups, setresgid, setresuid
+NR_GETUID = {"x86_64": 102, "aarch64": 174}
 NR_CAPSET = {"x86_64": 126, "aarch64": 91}
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -57,18 +57,3 @@ def set_name(name: str) -> None:
     """The name that `ps` shows in its short form (15 bytes)."""
     buffer = ctypes.create_string_buffer(name.encode()[:15])
     prctl(PR_SET_NAME, ctypes.addressof(buffer))
-
-
-def close_from(first: int) -> None:
-    """Close every descriptor from `first` on."""
-    try:
-        syscall(NR_CLOSE_RANGE, first, 0x7FFFFFFF, 0)
-    except OSError:
-        os.closerange(first, 65536)
-
-
-def move_up(handle: int) -> int:
-    """The same file under a number that no command's process puts its own descriptors on (>= 100, close-on-exec)."""
-    moved = fcntl.fcntl(handle, fcntl.F_DUPFD_CLOEXEC, 100)
-    os.close(handle)
-    return moved

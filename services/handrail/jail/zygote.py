@@ -1,7 +1,7 @@
-"""The warm fork server: a small process that keeps a few shims ready, each with its command's process already forked.
+"""The warm fork server: a small process that forks shims, so that the service itself never forks.
 
-Started by `jail.jailer` as `python -I -S zygote.py <fd>`. Starting a command then costs no fork on its way: the service
-writes the job to a waiting shim and asks for a new one. Standard library only, few imports: its size is each fork's cost.
+Started by `jail.jailer` as `python -I -S zygote.py <fd>`. A few shims wait ready: the service writes a job to one of them.
+Standard library only, few imports: what is here is in every shim.
 
 Messages on `<fd>` (SOCK_SEQPACKET, JSON): in: the configuration first, then {"t": "fork", "n": 1};
 out: {"t": "spare", "pid": ...} with the descriptor of the shim's control socket.
@@ -20,7 +20,7 @@ import sys
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from handrail.jail import landlock, launch, limits, privileges, procfs, seccomp, shim, syscalls, tree
+from handrail.jail import launch, limits, privileges, procfs, seccomp, shim, syscalls, tree
 
 MAX_MESSAGE = 262144
 TASKS_REFRESH = 32  # forks between two counts of the user's tasks
@@ -88,10 +88,8 @@ def _base(config: dict[str, object]) -> launch.Base:
     truncate = abi >= 3  # noqa: PLR2004 - the ABI that mediates truncate(2)
     return launch.Base(
         abi=abi,
-        system=[
-            *landlock.hold(map(str, _items(config["read_only"])), landlock.READ, abi),
-            *landlock.hold(map(str, _items(config["devices"])), landlock.DEVICE, abi),
-        ],
+        read_only=tuple(str(path) for path in _items(config["read_only"])),
+        devices=tuple(str(path) for path in _items(config["devices"])),
         account=None if account is None else _account(_items(account)),
         limits={str(name): int(str(value)) for name, value in _table(config["limits"]).items()},
         network=network,
@@ -140,11 +138,14 @@ def main(fd: int) -> None:
                 os.read(wake_read, 4096)
                 zygote.reap()
                 continue
-            message = control.recv(MAX_MESSAGE)
-            if not message:
-                return
-            for _ in range(json.loads(message)["n"]):
-                zygote.fork()
+            try:
+                message = control.recv(MAX_MESSAGE)
+                if not message:
+                    return
+                for _ in range(json.loads(message)["n"]):
+                    zygote.fork()
+            except ConnectionError:
+                return  # the service is gone
 
 
 if __name__ == "__main__":

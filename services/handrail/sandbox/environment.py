@@ -78,11 +78,11 @@ class Environments:
         for number, (key, value) in enumerate(GIT_CONFIG):
             self._fixed[f"GIT_CONFIG_KEY_{number}"] = key
             self._fixed[f"GIT_CONFIG_VALUE_{number}"] = value
-        self._path = (*toolchains.path, *FIXED_PATH)
+        self._path = tuple((entry, os.path.realpath(entry)) for entry in (*toolchains.path, *FIXED_PATH))
 
     def build(self, home: Home, cwd: str, writable: tuple[str, ...]) -> dict[str, str]:
         """The whole environment. No directory that a command can write is on PATH, so that none can shadow a tool."""
-        path = ":".join(entry for entry in self._path if not _below(entry, writable))
+        path = ":".join(entry for entry, real in self._path if not _below(real, writable))
         base = str(home.home)
         return {
             **self._fixed,
@@ -97,6 +97,5 @@ class Environments:
         }
 
 
-def _below(path: str, roots: tuple[str, ...]) -> bool:
-    real = os.path.realpath(path)
+def _below(real: str, roots: tuple[str, ...]) -> bool:
     return any(real == root or real.startswith(root.rstrip("/") + "/") for root in roots)

@@ -21,7 +21,7 @@ from handrail.kit.clock import Clock
 from handrail.kit.redact import redact
 from handrail.policy import Context
 from handrail.sandbox import judge, sessions
-from handrail.sandbox.environment import Environments
+from handrail.sandbox.environment import Environments, Home
 from handrail.sandbox.errors import BadCall, CommandTooLong, RecordUnavailable
 from handrail.sandbox.guard import Guard
 from handrail.sandbox.places import Places
@@ -49,6 +49,15 @@ class Parts:
     clock: Clock
 
 
+@dataclass(frozen=True, slots=True)
+class _Admitted:
+    """A command that may run, and where."""
+
+    command: Command
+    home: Home
+    roots: tuple[str, ...]
+
+
 class Sandbox:
     """One sandbox."""
 
@@ -71,16 +80,17 @@ class Sandbox:
         if self._closing:
             raise ServiceUnavailable(service="sandbox")
         claims = parts.guard.check(token, arguments, tool=wire.TOOL_RUN, tiers=("high",)).claims
-        wanted = run_arguments(arguments)
         record_id = new_uuid()
         try:
-            command = self._admit(claims, wanted, record_id)
+            wanted = run_arguments(arguments)
+            admitted = self._admit(claims, wanted, record_id)
         except Exception as exc:
             why = exc.code if isinstance(exc, HandrailError) else type(exc).__name__
             parts.records.add("refused", record_id, jti=claims.jti, sub=claims.sub, args=claims.args, why=why)
             raise
+        command = admitted.command
         try:
-            session = await self._launch(claims, wanted, command)
+            session = await self._launch(claims, wanted, admitted)
         except BaseException:
             parts.commands.forget(command)
             raise
@@ -89,7 +99,7 @@ class Sandbox:
             await command.done.wait()
         return self._run_answer(command, waited=wanted["wait"])
 
-    def _admit(self, claims: Claims, wanted: wire.RunArguments, record_id: str) -> Command:
+    def _admit(self, claims: Claims, wanted: wire.RunArguments, record_id: str) -> _Admitted:
         """Judge the exact bytes and write the record; the command is visible from then on."""
         parts = self._parts
         if len(wanted["command"].encode()) > wire.MAX_COMMAND:
@@ -113,17 +123,16 @@ class Sandbox:
             started=parts.clock.monotonic(),
         )
         parts.commands.reserve(command)
-        return command
+        return _Admitted(command, home, roots)
 
     def _roots(self, wanted: wire.RunArguments) -> tuple[str, ...]:
         """The work root (it must do) and those extra roots that may be granted here: missing or protected ones are left out."""
         places = self._parts.places
         return (places.check_root(wanted["root"]), *places.grantable(wanted["extra_roots"]))
 
-    async def _launch(self, claims: Claims, wanted: wire.RunArguments, command: Command) -> Session:
-        parts = self._parts
-        home = parts.places.home_of(claims.ws)
-        writable = (*self._roots(wanted), str(home.home), str(home.tmp))
+    async def _launch(self, claims: Claims, wanted: wire.RunArguments, admitted: _Admitted) -> Session:
+        parts, command, home = self._parts, admitted.command, admitted.home
+        writable = (*admitted.roots, str(home.home), str(home.tmp))
         job = Job(
             argv=(*BASH, wanted["command"]),
             env=parts.environments.build(home, command.cwd, writable),
