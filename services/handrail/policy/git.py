@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from handrail.policy.call import Bench, Call, long_option, operands, short_flags
+from handrail.policy.call import Bench, Call, literal, long_option, operands, short_flags
 from handrail.policy.removal import clean
 from handrail.policy.words import Word
+from handrail.policy.writing import target
 
 GLOBAL_VALUES = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix"})
 RUNS_KEY = re.compile(
@@ -16,7 +17,7 @@ RUNS_KEY = re.compile(
     r"|submodule\..*\.update|sendemail\..*cmd|protocol\..*allow|url\..*insteadof|init\.templatedir|trailer\..*cmd|man\..*cmd)\Z",
     re.IGNORECASE,
 )
-FORCED = re.compile(r"--(?:force|force-with-lease|force-if-includes|mirror|delete|prune)(?:=|\Z)")
+FORCING = ("--force", "--force-with-lease", "--force-if-includes", "--mirror", "--delete", "--prune")
 
 
 def git(bench: Bench, made: Call) -> None:
@@ -29,6 +30,8 @@ def git(bench: Bench, made: Call) -> None:
             break
         if value == "-c" and index + 1 < len(words):
             _setting(bench, made, words[index + 1])
+        elif value.startswith("-c") and len(value) > len("-c"):
+            _setting(bench, made, literal(value[2:], words[index]))
         elif value.startswith(("--exec-path=", "--config-env")) or value in ("-p", "--paginate"):
             bench.say("git.global", "confirm", made.span, "a global option of git that can start programs", "可启动程序的 git 全局选项")
         index += 2 if value in GLOBAL_VALUES else 1
@@ -61,10 +64,32 @@ def _setting(bench: Bench, made: Call, word: Word) -> None:
 
 def _push(bench: Bench, made: Call, rest: list[Word]) -> None:
     texts = [word.value or "" for word in rest]
-    forced = "f" in short_flags(texts) or "d" in short_flags(texts) or any(FORCED.match(text) for text in texts)
+    forced = "f" in short_flags(texts) or "d" in short_flags(texts) or any(_forces(text) for text in texts)
     refs = [word.value or "" for word in operands(rest, frozenset({"-o", "--push-option", "--repo"}))[1:]]
     if forced or any(ref.startswith(("+", ":")) for ref in refs):
         bench.say("git.force", "confirm", made.span, "overwrites or deletes history on the remote", "覆盖或删除远端历史")
+
+
+def _forces(text: str) -> bool:
+    """Abbreviations count: --forc, --mir, --dele."""
+    name = text.partition("=")[0]
+    return len(name) > len("--f") and any(full.startswith(name) for full in FORCING)
+
+
+def _clone(bench: Bench, made: Call, rest: list[Word]) -> None:
+    """`clone -c KEY=VALUE`, and where it clones to."""
+    for index, word in enumerate(rest[:-1]):
+        if word.value in ("-c", "--config"):
+            _setting(bench, made, rest[index + 1])
+    found = operands(rest, frozenset({"-b", "-c", "-o", "-u", "--branch", "--config", "--depth", "--origin", "--reference", "--jobs", "-j"}))
+    if len(found) > 1:
+        target(bench, found[-1])
+
+
+def _remote(bench: Bench, made: Call, rest: list[Word]) -> None:
+    texts = [word.value or "" for word in rest]
+    if any(text.startswith(("--exec", "--remote")) for text in texts):
+        bench.say("git.transport", "confirm", made.span, "git starts a program as its transport", "git 会启动程序作为传输")
 
 
 def _config(bench: Bench, made: Call, rest: list[Word]) -> None:
@@ -111,6 +136,8 @@ def _filter(bench: Bench, made: Call, rest: list[Word]) -> None:
 
 _SUBCOMMANDS = {
     "push": _push,
+    "clone": _clone,
+    "archive": _remote,
     "config": _config,
     "clean": clean,
     "bisect": _runs_rest,

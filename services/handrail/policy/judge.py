@@ -6,7 +6,7 @@ import re
 from fnmatch import fnmatchcase
 from collections.abc import Callable, Sequence
 
-from handrail.policy import code, git, launch, removal, scripts, shells, windows, writing
+from handrail.policy import code, git, launch, removal, runners, scripts, shells, windows, writing
 from handrail.policy.assignments import assigned
 from handrail.policy.call import Bench, Call, base_name
 from handrail.policy.facts import MAX_SEGMENTS, Facts, Simple, parse
@@ -47,7 +47,10 @@ HANDLERS: dict[str, Handler] = {
     "sed": scripts.sed, "gsed": scripts.sed, "powershell": windows.powershell, "pwsh": windows.powershell,
     "powershell.exe": windows.powershell, "cmd": windows.cmd, "cmd.exe": windows.cmd,
     **dict.fromkeys(shells.SHELLS, shells.shell), **dict.fromkeys(code.INLINE, code.inline),
-    **dict.fromkeys(launch.RUNS_OPTION, launch.options_that_run),
+    "at": shells.from_input, "batch": shells.from_input, "vim": launch.editor, "vi": launch.editor, "nvim": launch.editor, "ex": launch.editor,
+    "sqlite3": launch.database, "psql": launch.database, "mysql": launch.database,
+    "sg": runners.operands_as_shell, "screen": runners.operands_as_shell, "zellij": runners.operands_as_shell,
+    **dict.fromkeys(runners.RUNNERS, runners.runner), **dict.fromkeys(launch.RUNS_OPTION, launch.options_that_run),
 }  # fmt: skip
 
 
@@ -318,8 +321,8 @@ class Judge:
             assigned(self, texts[texts.index("-v") + 1], None, whole=True)
         elif name in ("export", "declare", "typeset", "readonly", "local"):
             for text in texts:
-                if ASSIGNMENT.match(text):
-                    assigned(self, text.partition("=")[0], None, whole=True)
+                if text.startswith("-") and "n" in text:
+                    self.say("state.builtin", "confirm", call.span, "a name that stands for another one", "指向其他变量的名称引用")
 
     def _doubt(self, name: str, call: Call) -> None:
         """A program that nothing is known of, followed by what would be denied on its own: it may be a launcher."""

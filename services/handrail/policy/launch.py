@@ -6,6 +6,7 @@ import re
 
 from handrail.policy.assignments import assigned
 from handrail.policy.call import Bench, Call, literal, long_option, long_options, operands, short_flags
+from handrail.policy.paths import absolute
 from handrail.policy.words import Word
 from handrail.policy.wrappers import ASSIGNMENT
 
@@ -74,7 +75,12 @@ def env(bench: Bench, made: Call) -> None:
             bench.shell(re.sub(r"\A-+(?:[vi]*S|split-string=?)\s*", "", text), made.span)
             return
         if value in ("-u", "-C", "--unset", "--chdir", "--argv0", "-a"):
+            if value in ("-C", "--chdir") and index + 1 < len(words):
+                bench.bases = [path for given in words[index + 1].values if given for path in absolute(given, bench.bases)] or bench.bases
             index += 2
+        elif value.startswith("--chdir="):
+            bench.bases = absolute(value.partition("=")[2], bench.bases)
+            index += 1
         elif value == "--":
             index += 1
             break
@@ -113,7 +119,7 @@ def parallel(bench: Bench, made: Call) -> None:
     stop = next((position for position, word in enumerate(rest) if word.value in (":::", "::::", ":::+")), len(rest))
     if rest[:stop]:
         bench.shell(" ".join(word.values[0] for word in rest[:stop] if word.values), made.span)
-        _start(bench, made, rest[:stop], piped=True)
+        _start(bench, made, [*rest[:stop], *rest[stop + 1 :]], piped=True)
     else:
         bench.say("launch.unknown", "confirm", made.span, "runs what another command prints", "执行另一命令的输出")
 
@@ -160,6 +166,24 @@ def ssh(bench: Bench, made: Call) -> None:
         rest = operands(words, values)[1:]
         if rest:
             bench.shell(" ".join(word.values[0] for word in rest if word.values), made.span)
+
+
+def editor(bench: Bench, made: Call) -> None:
+    """vim and its kin: `-c ':!command'` and `+!command`."""
+    for text in made.texts():
+        mark = text.find("!")
+        if mark >= 0:
+            bench.shell(text[mark + 1 :], made.span)
+            bench.say("launch.option", "confirm", made.span, f"{made.name} starts a program", f"{made.name} 会启动程序")
+
+
+def database(bench: Bench, made: Call) -> None:
+    """sqlite3, psql, mysql: their own commands that start a shell."""
+    for text in [*made.texts(), *made.simple.here]:
+        found = re.search(r"\.(?:shell|system)\b(.*)|\\!(.*)|\bcopy\b[^;]{0,500}\bprogram\b(.*)", text, re.IGNORECASE)
+        if found is not None:
+            bench.shell((found[1] or found[2] or found[3] or "").strip(" '\""), made.span)
+            bench.say("launch.option", "confirm", made.span, f"{made.name} starts a program", f"{made.name} 会启动程序")
 
 
 def rsync(bench: Bench, made: Call) -> None:
@@ -228,10 +252,10 @@ def make(bench: Bench, made: Call) -> None:
         or "-f-" in texts
         or any(text.startswith("--eval") for text in texts)
     ):
-        for text in made.simple.here:
-            for line in text.splitlines():
-                if line.startswith("\t"):
-                    bench.shell(line.strip(), made.span)
+        evaluated = [text.partition("=")[2].partition(":")[2] for text in texts if text.startswith("--eval=")]
+        evaluated += [texts[index + 1].partition(":")[2] for index, text in enumerate(texts[:-1]) if text == "--eval"]
+        for line in [line for text in [*made.simple.here, *evaluated] for line in re.split(r"[\n;]", text)]:
+            bench.shell(line.strip().lstrip("@-+"), made.span)
         bench.say(
             "code.unknown", "confirm", made.span, "runs a makefile that is not a file of the project", "执行不在项目文件中的 makefile"
         )

@@ -57,6 +57,14 @@ def _could_be(pattern: str, path: str) -> bool:
     return len(parts) == len(wanted) and all(fnmatch.fnmatchcase(part, glob) for part, glob in zip(wanted, parts, strict=True))
 
 
+def is_account(path: str) -> bool:
+    """Whether the path, wildcards opened, is a file of accounts and passwords, in any case."""
+    folded = path.casefold()
+    if folded in ACCOUNTS or folded.startswith("/etc/sudoers.d"):
+        return True
+    return any(char in path for char in "*?[") and any(_could_be(folded, account) for account in ACCOUNTS)
+
+
 def inside(path: str, directory: str) -> bool:
     """Whether `path` is `directory` or below it."""
     return path == directory or path.startswith(directory.rstrip("/") + "/")

@@ -102,6 +102,11 @@ def stdin(bench: Bench, made: Call) -> None:
         bench.say("shell.stdin", "confirm", made.span, "runs code from standard input that is not visible", "执行来自标准输入的不可见代码")
 
 
+def from_input(bench: Bench, made: Call) -> None:
+    """at, batch: a shell runs their standard input later."""
+    stdin(bench, made)
+
+
 def printed(feeder: Simple) -> list[str]:
     """The literal text that a command prints, where that is plain."""
     name = (feeder.words[0].value or "").rsplit("/", 1)[-1] if feeder.words else ""

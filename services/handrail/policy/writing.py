@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from handrail.policy.call import Bench, Call, long_option, operands, short_flags
+from handrail.policy.call import Bench, Call, literal, long_option, operands, short_flags
 from handrail.policy.facts import WRITES, Redirect
-from handrail.policy.paths import ACCOUNTS, DEVICES, LOADED_LATER, PROTECTED, SCRATCH, SINKS, absolute, inside, is_own_data
+from handrail.policy.paths import DEVICES, LOADED_LATER, PROTECTED, SCRATCH, SINKS, absolute, inside, is_account, is_own_data
 from handrail.policy.words import Word
 
 # option letter or name that takes a value, so that its value is no operand
@@ -30,7 +30,7 @@ OUTPUT_OPTIONS: dict[str, tuple[str, str]] = {
     "curl": ("-o", "output"),
     "wget": ("-O", "output-document"),
 }
-ALL_OPERANDS = frozenset({"tee", "touch", "mkdir", "rmdir", "unlink", "mkfifo", "mknod", "sponge"})
+ALL_OPERANDS = frozenset({"truncate", "shred", "tee", "touch", "mkdir", "rmdir", "unlink", "mkfifo", "mknod", "sponge"})
 
 
 def redirect(bench: Bench, found: Redirect) -> None:
@@ -57,6 +57,8 @@ def call(bench: Bench, made: Call) -> None:
         targets(bench, operands(made.args))
     elif name == "dd":
         _dd(bench, made)
+    elif name == "rsync":
+        targets(bench, operands(made.args, frozenset({"-e", "-f"}))[-1:])
     elif name in ("sed", "perl", "ruby") and ("i" in short_flags(texts) or long_option(texts, "in-place") is not None):
         targets(bench, operands(made.args, frozenset({"-e", "-f", "-E"}))[1:] or operands(made.args))
     elif name in OUTPUT_OPTIONS:
@@ -70,8 +72,7 @@ def _copy(bench: Bench, made: Call, texts: list[str]) -> None:
     if into is None and "-t" in texts[:-1]:
         into = texts[texts.index("-t") + 1]
     if into is not None:
-        words = [word for word in made.args if word.value == into]
-        targets(bench, words)
+        target(bench, literal(into, made.words[0]))
     elif found:
         target(bench, found[-1])
     if made.name == "mv":
@@ -128,7 +129,7 @@ def _path(bench: Bench, word: Word, path: str) -> None:
         return
     if is_own_data(path, context):
         bench.say("own_data", "deny", span, "touches the service's own data", "触及服务自身的数据")
-    elif path in ACCOUNTS or path.startswith("/etc/sudoers.d"):
+    elif is_account(path):
         bench.say("write.accounts", "deny", span, f"overwrites {path}", f"覆盖系统账户文件 {path}")
     elif DEVICES.match(path):
         bench.say("disk.write", "deny", span, "writes to a device", "写入设备")
