@@ -109,6 +109,24 @@ async def test_without_the_database_no_effect_happens_and_the_attempt_is_said_la
     assert len([line for line in log_lines(tmp_path) if line["action"] == "first"]) == 1
 
 
+@pytest.mark.req("ATK-62")
+async def test_reads_go_on_while_the_database_is_away_up_to_a_bound(
+    prepared: Prepared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("handrail.api.audit.service.MAX_BACKLOG", 50)
+    async with audit_of(prepared, tmp_path) as audit:
+        prepared.query(b"alter role handrail_api nologin")
+        try:
+            prepared.query(b"select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'handrail-audit-%'")
+            for n in range(50):
+                audit.read(event("read", n=n))
+            with pytest.raises(AuditUnavailable):
+                audit.read(event("one too many"))
+        finally:
+            prepared.query(b"alter role handrail_api login")
+        await eventually(lambda: len(prepared.query(ROWS, {"writer": audit.writer})) == 50, "all of them arrive")
+
+
 @pytest.mark.req("ATK-61")
 async def test_a_server_that_lost_its_last_commits_gets_them_again(prepared: Prepared, tmp_path: Path) -> None:
     """What a crashed server had not put on its disk is gone from the table; here a superuser takes it out."""

@@ -6,6 +6,7 @@ A checkpoint is the RFC 8785 form of {writer, number, at, heads, prev}, hashed, 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -59,7 +60,7 @@ class Checkpoints:
         self._seen.update({head["writer"]: head["seq"] for head in heads})
         line = {"timestamp": at, "level": "info", "category": "system", "action": "checkpoint", **body}
         line |= {"hash": digest, "kid": self._kid, "signature": signature.hex()}
-        self._channels.keep_checkpoint(at[:10], orjson.dumps(line) + b"\n")
+        await asyncio.to_thread(self._channels.keep_checkpoint, at[:10], orjson.dumps(line) + b"\n")
         return len(heads)
 
 

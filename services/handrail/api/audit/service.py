@@ -34,7 +34,7 @@ from handrail.store.pool import Pool
 
 log = structlog.get_logger("handrail.audit")
 EFFECT_S = 10.0  # patience for a commit
-MAX_BACKLOG = 100_000  # records not yet in the table; then reads are refused too
+MAX_BACKLOG = 20_000  # records not yet in the table (about 2 KB of memory each); then reads are refused too
 CHECKPOINT_S = 60.0
 
 

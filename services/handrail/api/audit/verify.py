@@ -6,6 +6,7 @@ What is found: `edited` (content or hash of a row), `missing` (rows left out), `
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
@@ -115,7 +116,8 @@ async def verify(audit_pool: Pool, keys: Mapping[str, Ed25519PublicKey], channel
     check = ChainCheck(report)
     checkpoints = await store.all_checkpoints(audit_pool)
     heads = _check_checkpoints(report, [_from_row(row) for row in checkpoints], keys)
-    kept = _check_files(report, {(row["writer"], row["number"]) for row in checkpoints}, channels, keys)
+    known = {(str(row["writer"]), int(row["number"])) for row in checkpoints}
+    kept = await asyncio.to_thread(_check_files, report, known, channels, keys)
     for writer, seq, _ in (*heads, *kept):
         check.watch(writer, seq)
     async for row in store.all_rows(audit_pool):
