@@ -10,7 +10,6 @@ ROOM = "services/handrail/"
 SPAWN = {
     ROOM + "jail/spawn.py": "the one place that starts trusted children",
     ROOM + "jail/zygote.py": "the fork server behind the jail",
-    ROOM + "jail/shim.py": "a shim forks the command it will start",
     ROOM + "jail/launch.py": "the exec at the end of a shim's child",
 }
 

@@ -84,7 +84,7 @@ class Launcher:
         return ruleset
 
     def _in_jail(self, ruleset: landlock.Ruleset, job: Mapping[str, Any], streams: tuple[int, int, int], directory: int) -> int:
-        outcome: list[subprocess.Popen[bytes] | BaseException] = []
+        outcome: list[subprocess.Popen[bytes] | Exception] = []
         done = _thread.allocate_lock()
         done.acquire()
 
@@ -92,15 +92,15 @@ class Launcher:
             try:
                 enter(self._base, ruleset)
                 outcome.append(_spawn(job, streams, directory))
-            except BaseException as exc:  # noqa: BLE001 - carried over to the caller's thread
-                outcome.append(exc)
+            except (OSError, ValueError, RuntimeError, subprocess.SubprocessError) as exc:
+                outcome.append(exc)  # carried over to the caller's thread
             finally:
                 done.release()
 
         _thread.start_new_thread(confined, ())
         done.acquire()
-        started = outcome[0]
-        if isinstance(started, BaseException):
+        started = outcome[0] if outcome else ValueError("the start failed, the trace is in the log")
+        if isinstance(started, Exception):
             raise started
         started.returncode = 0  # the shim waits for its children itself
         limits.fix_processes(started.pid)
