@@ -23,7 +23,7 @@ INLINE: dict[str, re.Pattern[str]] = {
     "deno": re.compile(r"eval"),
 }
 LOADS = frozenset({"-r", "--require", "--import", "-C", "--loader", "--experimental-loader"})
-ASKS_ITSELF = ("--version", "-V", "-v", "--help", "-h")
+ASKS_ITSELF = ("--version", "-V", "-v", "--help", "-h", "--test")
 STARTS = re.compile(
     r"\b(?:system|popen|popen2|spawn\w*|exec\w*|subprocess|check_output|check_call|Popen|pty|child_process|shell_exec|passthru|proc_open|backtick|qx"
     r"|eval|compile(?!\(r?['\"])|__import__|getattr|Kernel|Open3|IO\.popen|ctypes|posix)\b|\$\(|%x[{(\[]"

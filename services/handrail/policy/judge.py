@@ -34,6 +34,8 @@ QUOTES = READ_ONLY | frozenset({
     "export", "declare", "local", "readonly", "typeset", "unset", "set", "let", "read", "docker", "tee", "logger", "wall", "help", "apropos", "less",
     "more", "tldr", "hash", "pgrep", "ps", "kubectl", "gh", "tar", "zip", "unzip", "ln", "cp", "mv", "rm", "chmod", "chown", "code", "vi", "vim",
 })  # fmt: skip
+ABOUT_ITSELF = (["--version"], ["--help"])
+UNKNOWN_PROGRAM = ("which program runs is not known", "无法确定运行的程序")
 DECIDES = ("the result of a command decides what happens", "命令替换的结果决定执行内容")
 CONFUSABLE = re.compile(r"[^\x00-\x7f]")
 
@@ -136,6 +138,8 @@ class Judge:
         if name != call.name:
             call = Call(name, call.words, call.simple, call.depth, call.piped)
         texts = call.texts()
+        if texts in ABOUT_ITSELF and not call.piped:
+            return
         for rule in BY_PROGRAM.get(name.split(".")[0] if name.startswith("mkfs.") else name, ()):
             if rule.when is None or rule.when(texts):
                 self.say(rule.id, rule.level, call.span, rule.en, rule.zh)
@@ -245,8 +249,9 @@ class Judge:
                     return
 
     def _unknown(self, call: Call, word: Word) -> None:
-        self.say("command.unknown", "confirm", (word.start, word.end), "which program runs is not known", "无法确定运行的程序")
         rest = call.words[1:]
+        if not word.known or not all(word.values):
+            self.say("command.unknown", "confirm", (word.start, word.end), *UNKNOWN_PROGRAM)
         for value in word.values:
             if value and UNKNOWN not in value:
                 self._guess(call, word, value)
@@ -265,7 +270,7 @@ class Judge:
         if CONFUSABLE.search(call.name):
             self.say("command.confusable", "confirm", span, "the program's name has letters that look like others", "程序名含易混淆字符")
         if word.globs and call.name not in ("[", "?"):
-            self.say("command.unknown", "confirm", span, "which program runs is not known", "无法确定运行的程序")
+            self.say("command.unknown", "confirm", span, *UNKNOWN_PROGRAM)
             for name in HANDLERS.keys() | BY_PROGRAM.keys():
                 if fnmatchcase(name, call.name):
                     self._guess(call, word, name)
@@ -283,7 +288,7 @@ class Judge:
         if wrapper.shell and inner.words:
             self.shell(" ".join(word.values[0] for word in inner.words if word.values), call.span)
         if inner.words and inner.words[0].value is None and not inner.words[0].values:
-            self.say("command.unknown", "confirm", call.span, "which program runs is not known", "无法确定运行的程序")
+            self.say("command.unknown", "confirm", call.span, *UNKNOWN_PROGRAM)
         starts = range(min(len(call.args), 8)) if inner.doubtful else ()
         self._inner(call, inner.words)
         for index in starts:

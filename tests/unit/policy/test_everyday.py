@@ -1,8 +1,7 @@
-"""Everyday development commands pass unasked: needless questions are a fault too."""
+"""Everyday work is not interrupted: a needless question is a fault too."""
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,28 +9,30 @@ import pytest
 from handrail.policy import Context, check
 
 CONTEXT = Context(cwd="/work/p", home="/home/u", work_root="/work/p", data_dir="/home/u/.handrail")
-# one command a line; a newline inside a command is written as this sign
-NEWLINE = "⏎"
-COMMANDS = [
-    line.replace(NEWLINE, "\n")
-    for line in Path(__file__).with_name("everyday.txt").read_text(encoding="utf-8").splitlines()
-    if line.strip()
-]
+LINES = Path(__file__).with_name("everyday.txt").read_text(encoding="utf-8").splitlines()
+COMMANDS = [line.replace("␤", "\n") for line in LINES if line and not line.startswith("## ")]
 LEAST = 1000
 MOST_ASKED = 0.02
+# as a workspace of an embedded server sees itself, and one whose root is the home directory
+PLACES = [
+    CONTEXT,
+    Context("/srv/team/a", "/var/lib/handrail/homes/w1/home", "/srv/team/a", "/var/lib/handrail"),
+    Context("/home/u", "/home/u", "/home/u", "/home/u/.handrail"),
+]
 
 
-@pytest.mark.req("D21", "D26", "D29")
-def test_at_most_two_percent_of_everyday_commands_ask_and_none_is_denied() -> None:
-    verdicts = {command: check(command, CONTEXT) for command in COMMANDS}
-    denied = [command for command, verdict in verdicts.items() if verdict.level == "deny"]
-    asked = {command: [reason.rule for reason in verdict.reasons] for command, verdict in verdicts.items() if verdict.level == "confirm"}
-    assert not denied
-    assert len(asked) <= MOST_ASKED * len(COMMANDS), asked
-
-
-def test_the_corpus_is_large_varied_and_without_repeats() -> None:
+@pytest.mark.req("D21")
+def test_the_corpus_is_large_and_without_repetition() -> None:
     assert len(COMMANDS) >= LEAST
-    assert [command for command, count in Counter(COMMANDS).items() if count > 1] == []
-    assert len({command.split()[0] for command in COMMANDS}) >= 250  # different programs
-    assert sum(not command.isascii() for command in COMMANDS) >= 50  # paths and text in Chinese
+    assert len(set(COMMANDS)) == len(COMMANDS)
+    assert sum(not command.isascii() for command in COMMANDS) >= 30
+
+
+@pytest.mark.req("D21", "D26")
+@pytest.mark.parametrize("place", PLACES, ids=["project", "workspace", "home"])
+def test_everyday_commands_are_asked_about_in_two_of_a_hundred_at_most_and_never_denied(place: Context) -> None:
+    verdicts = {command: check(command, place) for command in COMMANDS}
+    denied = [command for command, verdict in verdicts.items() if verdict.level == "deny"]
+    asked = [command for command, verdict in verdicts.items() if verdict.level == "confirm"]
+    assert denied == []
+    assert len(asked) <= MOST_ASKED * len(COMMANDS), asked
