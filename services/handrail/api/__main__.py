@@ -48,7 +48,7 @@ async def serve(settings: ApiSettings) -> int:
         servers += [Server(_config(process.public, ws=True)), Server(_config(process.admin, ws=False))]
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, stop)
+            loop.add_signal_handler(number, process.lifecycle.signalled, number)
         try:
             await asyncio.gather(servers[0].serve([public]), servers[1].serve([admin]))
         finally:

@@ -21,6 +21,8 @@ from handrail.api.accounts.routes import router as accounts
 from handrail.api.audit.routes import router as audit
 from handrail.api.context import Actor
 from handrail.api.files.routes import router as files
+from handrail.api.gate.policy_routes import admin as policy_admin
+from handrail.api.gate.policy_routes import router as policy
 from handrail.api.http import ACTOR, SERVICES, FastRoute, Handler, JsonAnswer, describe
 from handrail.api.page import router as page
 from handrail.api.processes.routes import router as processes
@@ -33,8 +35,8 @@ from handrail.contract.errors import HandrailError, InvalidRequest, Lang, Malfor
 from handrail.contract.lang import negotiate
 
 log = structlog.get_logger("handrail.api")
-PUBLIC: tuple[APIRouter, ...] = (files, processes, tools, accounts, audit, system, health, page)
-ADMIN: tuple[APIRouter, ...] = (accounts_admin, system_admin, health)
+PUBLIC: tuple[APIRouter, ...] = (files, processes, tools, policy, accounts, audit, system, health, page)
+ADMIN: tuple[APIRouter, ...] = (accounts_admin, policy_admin, system_admin, health)
 
 
 def public_app() -> FastAPI:

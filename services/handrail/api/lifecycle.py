@@ -8,8 +8,9 @@ from collections.abc import Callable
 from handrail.contract.errors import HandrailError, TooManyRequests
 from handrail.kit.clock import Clock
 
-EXIT_STOP = 0
+EXIT_STOP = 0  # asked over HTTP: stay stopped
 EXIT_RESTART = 75  # EX_TEMPFAIL: the supervisor starts the service again at once
+SIGNALLED = 128  # plus the signal, as a shell counts
 COOLDOWN_S = 10.0
 ANSWER_FIRST_S = 0.2  # the answer leaves before the server stops
 
@@ -39,6 +40,13 @@ class Lifecycle:
     def stopping(self) -> bool:
         """Whether this process is on its way out: readiness is false then."""
         return self._stopping
+
+    def signalled(self, number: int) -> None:
+        """Stop on a signal. The exit code says so, so that a supervisor that did not send it starts the service again."""
+        if not self._stopping:
+            self._stopping = True
+            self.exit_code = SIGNALLED + number
+        self._stop()
 
     def request(self, exit_code: int) -> None:
         """Begin to stop. Raises LifecycleBusy (409) while stopping, TooManyRequests (429) too soon after the start."""

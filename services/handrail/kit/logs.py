@@ -27,7 +27,9 @@ def configure(*, level: int = logging.INFO) -> None:
         cache_logger_on_first_use=True,
     )
     # libraries that log by the standard module: warnings and worse, in the same place
-    logging.basicConfig(level=logging.WARNING, format="[%(asctime)s] [%(levelname)s] [%(name)s] %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
+    logging.basicConfig(
+        level=logging.WARNING, format="[%(asctime)s] [%(levelname)s] [%(name)s] %(message)s", datefmt="%H:%M:%S", stream=sys.stderr
+    )
 
 
 def _line(_logger: object, _name: str, event: MutableMapping[str, Any]) -> str:
