@@ -16,6 +16,9 @@ PROTECTED = (
 SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/full"})
 ACCOUNTS = frozenset({"/etc/passwd", "/etc/shadow", "/etc/gshadow", "/etc/group", "/etc/sudoers", "/etc/master.passwd"})
 SCRATCH = ("/tmp", "/var/tmp", "/dev/shm", "/dev/fd", "/proc/self/fd")
+SLASHES = re.compile(r"/(?:\.?/)+")
+WORD_END = re.compile(r"[\s'\"`;,|&<>()]")
+PROCESS_LINK = re.compile(r"/+(?:\./+)*proc/+(?:self|thread-self|\d+|[^/]*[*?\[][^/]*)/+(?:task/+\d+/+)?(root|cwd)(?=/|\Z)")
 DEVICES = re.compile(r"/dev/(?!null$|zero$|full$|tty$|stdout$|stderr$|fd/|shm/|random$|urandom$|tcp/|udp/)")
 LOADED_LATER = re.compile(
     r"/\.(?:bash\w*|profile|zsh\w*|zprofile|login|inputrc|ssh|gnupg|aws|kube|config/(?:git|fish|systemd|autostart)|gitconfig|npmrc|netrc|pypirc|pip"
@@ -27,7 +30,11 @@ LOADED_LATER = re.compile(
 def absolute(path: str, bases: Iterable[str]) -> list[str]:
     """The normalised absolute paths that `path` may be from any of the working directories."""
     if path.startswith("/"):
-        return [normal(path)]
+        through = PROCESS_LINK.match(path) if path.startswith("/proc/") or "//" in path or "/." in path else None
+        if through is None:
+            return [normal(path)]
+        path = path[through.end() :].lstrip("/")
+        return [normal("/" + path)] if through[1] == "root" else [normal(base + "/" + path) for base in bases]
     return [normal(base.rstrip("/") + "/" + path) for base in bases]
 
 
@@ -72,10 +79,30 @@ def inside(path: str, directory: str) -> bool:
 
 def is_own_data(path: str, context: Context) -> bool:
     """Our own data directory in any spelling; the workspace's home and scratch space in it are not meant."""
-    folded, data = path.casefold(), context.data_dir.casefold()
-    if inside(folded, context.home.casefold()) or inside(folded, normal(context.home + "/../tmp").casefold()):
-        return inside(folded, (context.home + "/" + posixpath.basename(context.data_dir)).casefold())
+    folded, data, home = path.casefold(), context.data_dir.casefold(), context.home.casefold()
+    at_home = home + "/" + posixpath.basename(data)
+    if inside(folded, at_home) or _reaches(folded, at_home):
+        return True
+    if inside(home, data) and (inside(folded, home) or inside(folded, normal(home + "/../tmp"))):
+        return False
     return inside(folded, data) or _reaches(folded, data)
+
+
+def names_own_data(text: str, context: Context) -> bool:
+    """Whether the data directory's path stands anywhere in a text: `-f/path`, `@/path`, `file:///path`, source text."""
+    name = posixpath.basename(context.data_dir)
+    if name not in text:
+        return False
+    plain = SLASHES.sub("/", text.casefold())
+    for start in (context.data_dir.casefold(), context.home.casefold() + "/" + name.casefold(), "~/" + name.casefold()):
+        at = plain.find(start)
+        while at >= 0:
+            if plain[at + len(start) : at + len(start) + 1] in ("", "/", "'", '"', " ", "\n", ")", ";", ",", "`", "|", "&", ">", "\t"):
+                path = WORD_END.split(plain[at:], maxsplit=1)[0]
+                if path.startswith("~") or is_own_data(normal(path), context):
+                    return True
+            at = plain.find(start, at + 1)
+    return False
 
 
 def _reaches(pattern: str, data: str) -> bool:

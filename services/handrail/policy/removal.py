@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from handrail.policy import writing
 from handrail.policy.call import Bench, Call, operands, short_flags
 from handrail.policy.paths import DEVICES, absolute, hits_protected
 from handrail.policy.words import Word
@@ -60,6 +61,7 @@ def find(bench: Bench, made: Call) -> None:
             _find_runs(bench, made, words[index + 1 :], roots)
         elif value in FIND_WRITES and index + 1 < len(words):
             bench.say("write.find", "confirm", (word.start, word.end), "writes a file", "写入文件")
+            writing.target(bench, words[index + 1])
 
 
 def _find_runs(bench: Bench, made: Call, rest: list[Word], roots: list[Word]) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from handrail.policy.folding import fold
 from handrail.policy.shell.syntax import CLOSE, COMMA, GLOBS, MARKS, OPEN, PLAIN, TILDE, UNKNOWN, Assignment, Part
 from handrail.policy.shell.syntax import Word as Written
 
@@ -116,7 +117,9 @@ def _operator(part: Part, names: Names) -> tuple[str, ...]:
         if part.operator in (":+", "+"):
             return _few([*default, ""])
         return _few([*(value for value in found if value), *default])
-    return (UNKNOWN,)
+    words = alternatives(part.word, names) if part.word is not None else ("",)
+    folded = [None if UNKNOWN in value + word else fold(value, part.operator, word) for value in found for word in words]
+    return _few([UNKNOWN if value is None else value for value in folded])
 
 
 def _tilde(value: str, names: Names) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from handrail.policy.verdict import Level
 from handrail.policy.words import Word
 
-ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+ASSIGNMENT = re.compile(r"[^=]+=")  # env and sudo take any name
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "time": _w("-f -o --format --output", "-p -a -v --append --verbose --portability"),
     "builtin": _w(),
     "exec": _w("-a", "-c -l"),
-    "coproc": _w(),
+    "coproc": _w(assignments=True),
     "nice": _w("-n --adjustment", ""),
     "ionice": _w("-c -n -p -P -u --class --classdata", "-t --ignore"),
     "chrt": _w("-T -P -D", "-b -f -i -o -r -R -a -v -m", skip=1),

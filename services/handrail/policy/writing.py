@@ -6,7 +6,18 @@ from collections.abc import Iterable
 
 from handrail.policy.call import Bench, Call, literal, long_option, operands, short_flags
 from handrail.policy.facts import WRITES, Redirect
-from handrail.policy.paths import DEVICES, LOADED_LATER, PROTECTED, SCRATCH, SINKS, absolute, inside, is_account, is_own_data
+from handrail.policy.paths import (
+    DEVICES,
+    LOADED_LATER,
+    PROTECTED,
+    SCRATCH,
+    SINKS,
+    absolute,
+    hits_protected,
+    inside,
+    is_account,
+    is_own_data,
+)
 from handrail.policy.words import Word
 
 # option letter or name that takes a value, so that its value is no operand
@@ -18,6 +29,7 @@ COPIERS: dict[str, frozenset[str]] = {
     "link": frozenset(),
     "rename": frozenset(),
 }
+MAX_SOURCES = 50
 OUTPUT_OPTIONS: dict[str, tuple[str, str]] = {
     "sort": ("-o", "output"),
     "base64": ("-o", "output"),
@@ -71,13 +83,27 @@ def _copy(bench: Bench, made: Call, texts: list[str]) -> None:
     into = long_option(texts, "target-directory")
     if into is None and "-t" in texts[:-1]:
         into = texts[texts.index("-t") + 1]
-    if into is not None:
-        target(bench, literal(into, made.words[0]))
-    elif found:
-        target(bench, found[-1])
+    place = literal(into, made.words[0]) if into is not None else found[-1] if found else None
+    if place is not None:
+        target(bench, place)
+        _copied_into(bench, place, found if into is not None else found[:-1])
     if made.name == "mv":
-        for source in found[:-1]:
+        for source in found if into is not None else found[:-1]:
             target(bench, source)
+            if any(hits_protected(path, bench.context) for value in source.values if value for path in absolute(value, bench.bases)):
+                bench.say(
+                    "remove.system", "deny", _span(source), "moves a system directory or the whole home away", "移走系统目录或整个主目录"
+                )
+
+
+def _copied_into(bench: Bench, place: Word, sources: list[Word]) -> None:
+    """`cp passwd /etc` writes /etc/passwd: only what is never written matters, what asks has asked for the directory."""
+    for source in sources[:MAX_SOURCES]:
+        for value in source.values:
+            name = value.rstrip("/").rsplit("/", 1)[-1]
+            into = tuple(directory.rstrip("/") + "/" + name for directory in place.values)
+            if any(is_account(path) or is_own_data(path, bench.context) for path in into for path in absolute(path, bench.bases)):
+                target(bench, Word(source.text, into, place.known and source.known, source.start, source.end))
 
 
 def _dd(bench: Bench, made: Call) -> None:

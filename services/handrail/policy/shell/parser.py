@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from handrail.policy.shell.lexer import Lexer, SyntaxProblem
+from handrail.policy.shell.lexer import ENDS_WORD, Lexer, SyntaxProblem
 from handrail.policy.shell.syntax import Assignment, Facts, Function, Part, Redirect, Simple, Word
 
 MAX_COMMANDS = 200
@@ -483,6 +483,9 @@ class Parser(Lexer):
                 self.facts.words.append(self.word())
                 self.newlines()
             self.i += 1
+            if self.i < self.size and self.text[self.i] not in ENDS_WORD:  # bash takes `a=(1)x` as one assignment
+                self.facts.problems.append(("array", self.i))
+                self.facts.words.append(self.word())
         elif self.peek() not in ("", " ", "\t", "\n", ";", "&", "|", ")") and not (self.peek() in "<>" and self.peek(1) != "("):
             value = self.word()
         else:
