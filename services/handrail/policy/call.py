@@ -11,6 +11,9 @@ from handrail.policy.verdict import Context, Level
 from handrail.policy.words import Names, Word
 
 
+MAX_LINES = 32
+
+
 class Bench(Protocol):
     """The judge, as handlers see it."""
 
@@ -74,6 +77,30 @@ def base_name(word: Word) -> str:
     """`/usr/bin/Rm` -> `rm`; "" for a word that is not known."""
     value = word.value
     return value.rstrip("/").rsplit("/", 1)[-1] if value else ""
+
+
+def lines(words: Sequence[Word]) -> list[str]:
+    """The words joined by blanks, in every alternative (one word varied at a time), at most MAX_LINES."""
+    firsts = [word.values[0] for word in words if word.values]
+    found = [" ".join(firsts)]
+    for index, word in enumerate(word for word in words if word.values):
+        for value in word.values[1:]:
+            found.append(" ".join([*firsts[:index], value, *firsts[index + 1 :]]))
+            if len(found) >= MAX_LINES:
+                return found
+    return found
+
+
+def behind_options(words: Sequence[Word], with_value: frozenset[str], index: int = 0) -> int:
+    """Where the first operand at or behind `index` stands. Options named in `with_value` take the next word."""
+    while index < len(words):
+        value = words[index].value
+        if value == "--":
+            return index + 1
+        if value is None or not value.startswith("-") or value == "-":
+            return index
+        index += 2 if value in with_value else 1
+    return index
 
 
 def literal(text: str, like: Word) -> Word:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 from handrail.policy.call import Bench, Call
+from handrail.policy.paths import names_own_data
 from handrail.policy.shell.ansi import decode
 from handrail.policy.shells import script, stdin, unseen
 from handrail.policy.words import Word
+from handrail.policy.words_of_code import FAMILIES, FETCHING, FORKS, HIDING, LOOPS, REMOVING, STARTING, WRITING
 
 # program -> options whose value is source text; `(?P<text>...)` when it may be attached
 PYTHON = re.compile(r"-[bBdEhiIOqsSuvVx]*c(?P<text>.*)|--command=(?P<more>.*)", re.DOTALL)
@@ -24,25 +26,16 @@ INLINE: dict[str, re.Pattern[str]] = {
 }
 LOADS = frozenset({"-r", "--require", "--import", "-C", "--loader", "--experimental-loader"})
 ASKS_ITSELF = ("--version", "-V", "-v", "--help", "-h", "--test")
-STARTS = re.compile(
-    r"\b(?:system|popen|popen2|spawn\w*|exec\w*|subprocess|check_output|check_call|Popen|pty|child_process|shell_exec|passthru|proc_open|backtick|qx"
-    r"|eval|compile(?!\(r?['\"])|__import__|getattr|Kernel|Open3|IO\.popen|ctypes|posix)\b|\$\(|%x[{(\[]"
+PERL_MODULES = re.compile(
+    r"-M(?:strict|warnings|utf8|feature\b.*|open\b.*|5\.\d+|List::Util\b.*|Data::Dumper|JSON::PP\b.*|Time::\w+\b.*|Text::\w+|Encode\b.*|bigint|integer)\Z"
 )
-REMOVES = re.compile(
-    r"\b(?:rmtree|rmSync|rmdirSync|unlinkSync|unlink|removeSync|rm_rf|rm_r|remove_dir|os\.remove|rmdir|FileUtils\.rm|fs\.rm|truncate)\b"
-)
-NETWORK = re.compile(
-    r"\b(?:urllib\w*|requests\.\w+\s*\(|httpx\.\w+\s*\(|socket\.\w*(?:socket|connect)\w*|http\.get|https\.get|fetch|XMLHttpRequest|Net::HTTP|LWP|urlopen|ftplib|paramiko|smtplib|net\.connect)\b"
-)
-HIDES = re.compile(r"\b(?:base64|b64decode|fromCharCode|codecs|marshal|zlib|unhexlify|fromhex|atob|pack|rot13)\b")
-WRITES_FILES = re.compile(r"['\"][wax]b?\+?['\"]|\bwrite\w*\b|\bappendFile\w*|file_put_contents|copy\w*|rename\w*|symlink\w*")
 MAX_JOINED = 8
 MAX_STRINGS = 40
 QUOTE = re.compile("['\"`]")
 CODE_RULES = (
-    (REMOVES, "code.removes", "the code removes files", "代码会删除文件"),
-    (NETWORK, "code.network", "the code opens network connections", "代码会发起网络连接"),
-    (HIDES, "code.hides", "the code decodes what it runs or writes", "代码含编码内容"),
+    (REMOVING, "code.removes", "the code removes files", "代码会删除文件"),
+    (FETCHING, "code.network", "the code opens network connections", "代码会发起网络连接"),
+    (HIDING, "code.hides", "the code decodes what it runs or writes", "代码含编码内容"),
 )
 
 
@@ -56,9 +49,12 @@ def inline(bench: Bench, made: Call) -> None:
             if word.substitution or not word.text.startswith(("$@", '"$@')):
                 unseen(bench, word)
             return
+        if pattern is PERL and value[:2] in ("-M", "-m", "-I") and not PERL_MODULES.match(value):
+            bench.say("code.loads", "confirm", made.span, "loads a module before the script", "在脚本之前加载模块")
         match = pattern.fullmatch(value)
         if match is not None:
-            _found(bench, word, next((text for text in match.groupdict().values() if text), None), words[index + 1 :])
+            attached = next((text for text in match.groupdict().values() if text), None)
+            _found(bench, made, word, attached, words[index + 1 :])
             return
         if pattern is PYTHON and value == "-m":
             _module(bench, made, words[index + 1 :])
@@ -75,12 +71,12 @@ def inline(bench: Bench, made: Call) -> None:
     stdin(bench, made)
 
 
-def _found(bench: Bench, word: Word, attached: str | None, rest: list[Word]) -> None:
+def _found(bench: Bench, made: Call, word: Word, attached: str | None, rest: list[Word]) -> None:
     if attached is not None:
-        program(bench, attached, (word.start, word.end))
+        program(bench, attached, (word.start, word.end), made.name)
     elif rest:
         for text in rest[0].values:
-            program(bench, text, (rest[0].start, rest[0].end))
+            program(bench, text, (rest[0].start, rest[0].end), made.name)
         if not rest[0].known or rest[0].substitution:
             unseen(bench, rest[0])
 
@@ -93,11 +89,14 @@ def _module(bench: Bench, made: Call, rest: list[Word]) -> None:
             bench.call(found)
 
 
-def program(bench: Bench, text: str, span: tuple[int, int]) -> None:
-    """Source text of a scripting language: what it starts, removes, fetches or hides."""
+def program(bench: Bench, text: str, span: tuple[int, int], name: str) -> None:
+    """Source text of a scripting language, run by program `name`: what it starts, removes, fetches or hides."""
     literals = strings(text)
-    starts = STARTS.search(text) or ("`" in text and re.search(r"(?:^|[=(\s;])`", text) and "console" not in text)
-    if starts:
+    if names_own_data(text, bench.context):
+        bench.say("own_data", "deny", span, "touches the service's own data", "触及服务自身的数据")
+    if FORKS.search(text) and LOOPS.search(text):
+        bench.say("bomb", "deny", span, "fork bomb", "fork 炸弹")
+    if STARTING[FAMILIES.get(name, "other")].search(text):
         for index, found in enumerate(literals):
             bench.shell(found, span)
             if index < MAX_JOINED and len(literals) > index + 1:
@@ -106,10 +105,10 @@ def program(bench: Bench, text: str, span: tuple[int, int]) -> None:
     for pattern, rule, en, zh in CODE_RULES:
         if pattern.search(text):
             bench.say(rule, "confirm", span, en, zh)
-    removes = REMOVES.search(text) is not None
+    removes, writes = REMOVING.search(text) is not None, WRITING.search(text) is not None
     for found in literals:
         if found[:1] in "/~.":
-            bench.code_path(found, span, removes=removes, writes=WRITES_FILES.search(text) is not None)
+            bench.code_path(found, span, removes=removes, writes=writes)
 
 
 def strings(text: str) -> list[str]:

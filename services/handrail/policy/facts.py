@@ -156,9 +156,10 @@ class _Places:
 
     def after(self, read_simple: ReadSimple, simple: Simple) -> None:
         """Where the next one may run."""
-        if not simple.words or simple.words[0].value not in MOVES:
+        words = _moving(simple.words)
+        if not words:
             return
-        operands = [word for word in simple.words[1:] if word.value not in ("-P", "-L", "--", "-e", "-@")]
+        operands = [word for word in words[1:] if word.value not in ("-P", "-L", "--", "-e", "-@")]
         here = simple.bases
         targets = operands[0].values if operands else ("~",)
         paths = [path for value in targets if value not in ("", "-") for path in absolute(value, here)]
@@ -167,6 +168,19 @@ class _Places:
         if paths:
             certain = bool(operands) and operands[0].known
             self._current[read_simple.frame] = list(dict.fromkeys(paths if certain else [*paths, *here]))[:MAX_BASES]
+
+
+def _moving(words: list[Word]) -> list[Word]:
+    """The words of a `cd`, also behind `command`, `builtin` and `eval`; nothing when it is no `cd`."""
+    index = 0
+    while index < len(words) and words[index].value in ("command", "builtin", "eval", "-p", "--"):
+        index += 1
+    rest = words[index:]
+    if index and rest and " " in (rest[0].value or ""):  # eval 'cd /x'
+        first = rest[0]
+        pieces = (first.value or "").replace(";", " ").replace("&", " ").split()
+        rest = [Word(piece, (piece,), True, first.start, first.end) for piece in pieces]  # noqa: FBT003  # positions are quicker
+    return rest if rest and rest[0].value in MOVES else []
 
 
 def _bomb(found: Read) -> tuple[int, int] | None:

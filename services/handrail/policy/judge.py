@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from fnmatch import fnmatchcase
 from collections.abc import Callable, Sequence
 
 from handrail.policy import code, git, launch, removal, runners, scripts, shells, windows, writing
 from handrail.policy.assignments import assigned
-from handrail.policy.call import Bench, Call, base_name
+from handrail.policy.call import Bench, Call, base_name, lines
 from handrail.policy.facts import MAX_SEGMENTS, Facts, Simple, parse
-from handrail.policy.paths import absolute, is_own_data, normal
+from handrail.policy.paths import absolute, is_own_data, names_own_data, normal
 from handrail.policy.precheck import JOINED, precheck
 from handrail.policy.shell.syntax import UNKNOWN
 from handrail.policy.table import BY_PROGRAM
@@ -36,6 +37,8 @@ QUOTES = READ_ONLY | frozenset({
 })  # fmt: skip
 ABOUT_ITSELF = (["--version"], ["--help"])
 UNKNOWN_PROGRAM = ("which program runs is not known", "无法确定运行的程序")
+FED = frozenset({"xargs", "parallel"})  # their standard input becomes arguments
+OWN_DATA = ("touches the service's own data", "触及服务自身的数据")
 DECIDES = ("the result of a command decides what happens", "命令替换的结果决定执行内容")
 CONFUSABLE = re.compile(r"[^\x00-\x7f]")
 
@@ -70,7 +73,8 @@ class Judge:
         self._depth = 0
         self._segments = 0
         self._span: tuple[int, int] | None = None  # of the payload that is being judged
-        self._seen: set[str] = set()
+        self._seen: set[tuple[str, ...]] = set()  # text and the directories it was judged in
+        self._data_name = posixpath.basename(context.data_dir.rstrip("/"))
 
     # --- what handlers use
 
@@ -82,12 +86,12 @@ class Judge:
 
     def shell(self, text: str, span: tuple[int, int], positional: Sequence[Word] = ()) -> None:
         """Judge text that a shell will run. `positional`: what it gets as $0, $1 ..."""
-        if not text.strip() or (text in self._seen and not positional):
+        if not text.strip() or ((text, *self.bases) in self._seen and not positional):
             return
         if self._depth >= MAX_NESTING:
             self.say("limit.nesting", "deny", span, f"commands nested more than {MAX_NESTING} deep", f"命令嵌套超过 {MAX_NESTING} 层")
             return
-        self._seen.add(text)
+        self._seen.add((text, *self.bases))
         outer, bases, fixed = self._span, self.bases, self.names.fixed
         self._span = outer or span
         self._depth += 1
@@ -109,7 +113,7 @@ class Judge:
         elif made.name in ("pwsh", "powershell"):
             windows.text(self, made, text)
         else:
-            code.program(self, text, made.span)
+            code.program(self, text, made.span, made.name)
 
     def code_path(self, path: str, span: tuple[int, int], *, removes: bool, writes: bool) -> None:
         """Judge a path that stands in the source text of another language."""
@@ -131,6 +135,9 @@ class Judge:
         word = call.words[0]
         if not call.name:
             self._unknown(call, word)
+            return
+        if call.name == "!" or (call.depth and ASSIGNMENT.match(word.value or "")):
+            self._inner(call, list(call.args))  # `nohup A=1 x`: what stands behind is judged, whatever this is
             return
         self._note(call)
         self._head(word, call)
@@ -229,6 +236,8 @@ class Judge:
             self._own_data(word)
             if word.operator:
                 self.say("expansion.operator", "confirm", (word.start, word.end), "an expansion that can run code", "可能执行代码的展开")
+        if base_name(simple.words[0]) in FED and any(names_own_data(text, self.context) for text in simple.here):
+            self.say("own_data", "deny", (simple.start, simple.end), *OWN_DATA)
         self._substituted(simple)
         self.call(Call(base_name(simple.words[0]), tuple(simple.words), simple))
 
@@ -243,10 +252,20 @@ class Judge:
 
     def _own_data(self, word: Word) -> None:
         for value in word.values:
-            for candidate in (value, value.partition("=")[2]):
-                if candidate and any(is_own_data(path, self.context) for path in absolute(candidate, self.bases)):
-                    self.say("own_data", "deny", (word.start, word.end), "touches the service's own data", "触及服务自身的数据")
-                    return
+            candidates = (value, value.partition("=")[2]) if "=" in value else (value,)
+            if any(is_own_data(path, self.context) for candidate in candidates if candidate for path in absolute(candidate, self.bases)):
+                self.say("own_data", "deny", (word.start, word.end), *OWN_DATA)
+                return
+            if self._data_name in value:
+                self._named_data(word, value)
+
+    def _named_data(self, word: Word, value: str) -> None:
+        """`-f/path`, `@/path`, `file:///path`; or a directory of this name somewhere else (a link?)."""
+        span = (word.start, word.end)
+        if names_own_data(value, self.context):
+            self.say("own_data", "deny", span, *OWN_DATA)
+        elif self._data_name.startswith(".") and self._data_name in value.split("/"):
+            self.say("own_data.name", "confirm", span, "is named like the service's own data", "与服务自身数据目录同名")
 
     def _unknown(self, call: Call, word: Word) -> None:
         rest = call.words[1:]
@@ -269,7 +288,7 @@ class Judge:
             self.say("command.hidden", "confirm", span, "the program's name is written with escapes", "程序名以转义形式书写")
         if CONFUSABLE.search(call.name):
             self.say("command.confusable", "confirm", span, "the program's name has letters that look like others", "程序名含易混淆字符")
-        if word.globs and call.name not in ("[", "?"):
+        if word.globs and call.name != "[":
             self.say("command.unknown", "confirm", span, *UNKNOWN_PROGRAM)
             for name in HANDLERS.keys() | BY_PROGRAM.keys():
                 if fnmatchcase(name, call.name):
@@ -286,7 +305,8 @@ class Judge:
             key, _, value = (word.value or "").partition("=")
             assigned(self, key, Word(value, (value,), known=True, start=word.start, end=word.end), whole=False)
         if wrapper.shell and inner.words:
-            self.shell(" ".join(word.values[0] for word in inner.words if word.values), call.span)
+            for line in lines(inner.words):
+                self.shell(line, call.span)
         if inner.words and inner.words[0].value is None and not inner.words[0].values:
             self.say("command.unknown", "confirm", call.span, *UNKNOWN_PROGRAM)
         starts = range(min(len(call.args), 8)) if inner.doubtful else ()
@@ -303,7 +323,9 @@ class Judge:
     def _builtin(self, name: str, call: Call, texts: list[str]) -> None:
         """Builtins that run text or change what later commands mean."""
         if name == "eval":
-            self.shell(" ".join(word.values[0] for word in call.args), call.span)
+            for line in lines(call.args):
+                self.shell(line, call.span)
+            self._inner(call, list(call.args))
             for word in call.args:
                 if not word.known:
                     shells.unseen(self, word)
@@ -316,8 +338,8 @@ class Judge:
                     self.shell(value.partition("=")[2], call.span)
         elif name in ("source", ".") and call.args:
             shells.script(self, call, call.args[0])
-        elif name == "command" and not any(text in ("-v", "-V") for text in texts):
-            self._inner(call, [word for word in call.args if word.value not in ("-p", "--")])
+        elif name == "command":
+            self._command(call, texts)
         elif name in ("mapfile", "readarray", "complete", "compgen") and {"-C", "-F"} & set(texts):
             self.say("state.builtin", "confirm", call.span, "runs a command later", "稍后会执行命令")
         elif name == "hash" and "-p" in texts:
@@ -328,6 +350,12 @@ class Judge:
             for text in texts:
                 if text.startswith("-") and "n" in text:
                     self.say("state.builtin", "confirm", call.span, "a name that stands for another one", "指向其他变量的名称引用")
+
+    def _command(self, call: Call, texts: list[str]) -> None:
+        """`command [-pvV] [--] NAME`: with v or V it only tells what NAME is."""
+        count = next((index for index, text in enumerate(texts) if not re.fullmatch(r"-[pvV]+", text)), len(texts))
+        if not any("v" in text.lower() for text in texts[:count]):
+            self._inner(call, list(call.args[count + (texts[count : count + 1] == ["--"]) :]))
 
     def _doubt(self, name: str, call: Call) -> None:
         """A program that nothing is known of, followed by what would be denied on its own: it may be a launcher."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from handrail.policy.assignments import assigned
-from handrail.policy.call import Bench, Call, literal, long_option, long_options, operands, short_flags
+from handrail.policy.call import Bench, Call, behind_options, lines, literal, long_option, long_options, short_flags
 from handrail.policy.paths import absolute
 from handrail.policy.words import Word
 from handrail.policy.wrappers import ASSIGNMENT
@@ -29,6 +29,7 @@ XARGS_VALUES = frozenset(
         "--max-chars",
     }
 )
+FLOCK_VALUES = frozenset({"-w", "-E", "--timeout", "--wait", "--conflict-exit-code"})
 TAR_RUNS = ("to-command", "checkpoint-action", "use-compress-program", "rsh-command", "info-script", "new-volume-script", "rmt-command")
 PARALLEL_VALUES = frozenset(
     {
@@ -71,8 +72,8 @@ def env(bench: Bench, made: Call) -> None:
             bench.say("launch.unknown", "confirm", made.span, "what is started is not known", "无法确定启动的程序")
             return
         if value in ("-S", "--split-string") or value.startswith(("-S", "--split-string=", "-vS", "-iS")):
-            text = " ".join(word.values[0] for word in words[index:] if word.values)
-            bench.shell(re.sub(r"\A-+(?:[vi]*S|split-string=?)\s*", "", text), made.span)
+            for line in lines(words[index:]):
+                bench.shell(re.sub(r"\A-+(?:[vi]*S|split-string=?)\s*", "", line), made.span)
             return
         if value in ("-u", "-C", "--unset", "--chdir", "--argv0", "-a"):
             if value in ("-C", "--chdir") and index + 1 < len(words):
@@ -118,7 +119,8 @@ def parallel(bench: Bench, made: Call) -> None:
     rest = words[index:]
     stop = next((position for position, word in enumerate(rest) if word.value in (":::", "::::", ":::+")), len(rest))
     if rest[:stop]:
-        bench.shell(" ".join(word.values[0] for word in rest[:stop] if word.values), made.span)
+        for line in lines(rest[:stop]):
+            bench.shell(line, made.span)
         _start(bench, made, [*rest[:stop], *rest[stop + 1 :]], piped=True)
     else:
         bench.say("launch.unknown", "confirm", made.span, "runs what another command prints", "执行另一命令的输出")
@@ -127,6 +129,11 @@ def parallel(bench: Bench, made: Call) -> None:
 def shell_option(bench: Bench, made: Call) -> None:
     """su, script, flock, runuser, ssh-agent: `-c TEXT`, or a program after operands."""
     words = list(made.args)
+    if made.name == "flock":  # its own options stand before the file, the command behind it
+        words = words[behind_options(words, FLOCK_VALUES) + 1 :]
+        if words and words[0].value not in ("-c", "--command"):
+            _start(bench, made, words)
+            return
     for index, word in enumerate(words):
         value = word.value or ""
         if value in ("-c", "--command", "-qc", "-lc", "--session-command") and index + 1 < len(words):
@@ -138,8 +145,6 @@ def shell_option(bench: Bench, made: Call) -> None:
         if value.startswith("--command="):
             bench.shell(value.partition("=")[2], (word.start, word.end))
             return
-    if made.name == "flock":
-        _start(bench, made, operands(words, frozenset({"-w", "-E", "--timeout", "--wait"}))[1:])
 
 
 def ssh(bench: Bench, made: Call) -> None:
@@ -163,9 +168,9 @@ def ssh(bench: Bench, made: Call) -> None:
             if found:
                 bench.shell(found[1], made.span)
     if made.name == "ssh":
-        rest = operands(words, values)[1:]
-        if rest:
-            bench.shell(" ".join(word.values[0] for word in rest if word.values), made.span)
+        rest = words[behind_options(words, values) + 1 :]
+        for line in lines(rest) if rest else ():
+            bench.shell(line, made.span)
 
 
 def editor(bench: Bench, made: Call) -> None:

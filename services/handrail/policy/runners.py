@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from handrail.policy.call import Bench, Call
+from handrail.policy.call import Bench, Call, behind_options
 from handrail.policy.words import Word
 
 
@@ -84,13 +84,13 @@ def runner(bench: Bench, made: Call) -> None:
         return
     index = 0
     if AT_ONCE not in table.subcommands:
-        index = _behind(words, 0, table)
+        index = behind_options(words, table.values)
         if index >= len(words) or words[index].value not in table.subcommands:
             return
         index += 1
-    index = _behind(words, index, table)
+    index = behind_options(words, table.values, index)
     for _ in range(table.skip):
-        index = _behind(words, index + 1, table)
+        index = behind_options(words, table.values, index + 1)
     found = made.inner(words[index:])
     if found is not None:
         bench.call(found)
@@ -108,18 +108,6 @@ def operands_as_shell(bench: Bench, made: Call) -> None:
             if found is not None:
                 bench.call(found)
                 return
-
-
-def _behind(words: list[Word], index: int, table: Runner) -> int:
-    """The next operand at or behind `index`."""
-    while index < len(words):
-        value = words[index].value
-        if value == "--":
-            return index + 1
-        if value is None or not value.startswith("-"):
-            return index
-        index += 2 if value in table.values else 1
-    return index
 
 
 def _shell_options(bench: Bench, made: Call, table: Runner, words: list[Word]) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
-from handrail.policy.call import Bench, Call, long_option, operands
+from handrail.policy.call import Bench, Call, long_option, long_options, operands
+from handrail.policy.paths import names_own_data
+from handrail.policy.shells import STANDARD_INPUT, stdin
 from handrail.policy.words import Word
 
-AWK_VALUES = frozenset({"-F", "-v", "-f", "--field-separator", "--assign", "--file", "-i", "-E"})
+AWK_VALUES = frozenset({"-F", "-v", "-f", "--field-separator", "--assign", "--file", "-i", "-E", "-e", "--source"})
 SED_VALUES = frozenset({"-f", "--file", "-e", "--expression", "-l", "--line-length"})
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 AWK_STARTS = re.compile(r"\bsystem\s*\(|\|&?\s*getline\b|\|&?\s*[\"\w(]")
@@ -22,8 +24,15 @@ def awk(bench: Bench, made: Call) -> None:
     texts = made.texts()
     if long_option(texts, "load") is not None or "-l" in texts or "-i" in texts:
         bench.say("code.loads", "confirm", made.span, "loads an extension", "加载扩展")
+    if _from_input(texts):
+        stdin(bench, made)
+    given = [text for option in ("source", "exec") for text in long_options(texts, option, 3)]
+    given += [texts[index + 1] for index, text in enumerate(texts[:-1]) if text == "-e"]
+    given += [text[2:] for text in texts if text.startswith("-e") and len(text) > len("-e")]
+    for text in given:
+        _awk_text(bench, made, made.words[0], text)
     words = operands(made.args, AWK_VALUES)
-    if "-f" in texts or not words:
+    if given or any(text.startswith(("-f", "--file", "-E", "--exec")) for text in texts) or not words:
         return
     for text in words[0].values:
         _awk_text(bench, made, words[0], text)
@@ -38,6 +47,8 @@ def _awk_text(bench: Bench, made: Call, word: Word, text: str) -> None:
         for found in literals:
             bench.shell(found, (word.start, word.end))
         bench.say(*STARTS, made.span, "awk starts other programs", "awk 会启动其他程序")
+    if names_own_data(text, bench.context):
+        bench.say("own_data", "deny", made.span, "touches the service's own data", "触及服务自身的数据")
     if AWK_WRITES.search(plain):
         for found in literals:
             if found.startswith(("/", "~", ".")):
@@ -51,7 +62,11 @@ def sed(bench: Bench, made: Call) -> None:
     texts = made.texts()
     if long_option(texts, "sandbox") is not None:
         return
+    if _from_input(texts):
+        stdin(bench, made)
     for text in _sed_scripts(made, texts):
+        if names_own_data(text, bench.context):
+            bench.say("own_data", "deny", made.span, "touches the service's own data", "触及服务自身的数据")
         for kind, argument in sed_effects(text):
             if kind == "e":
                 bench.shell(argument, made.span)
@@ -59,6 +74,14 @@ def sed(bench: Bench, made: Call) -> None:
             elif argument not in ("/dev/stdout", "/dev/stderr"):
                 bench.code_path(argument, made.span, removes=False, writes=True)
                 bench.say("write.sed", "confirm", made.span, "sed writes another file", "sed 会写入其他文件")
+
+
+def _from_input(texts: list[str]) -> bool:
+    """`-f -`: the script itself is read from standard input."""
+    values = [texts[index + 1] for index, text in enumerate(texts[:-1]) if text in ("-f", "--file", "-E", "--exec")]
+    values += [text.partition("=")[2] for text in texts if text.startswith(("--file=", "--exec="))]
+    values += [text[2:] for text in texts if text.startswith("-f")]
+    return any(value in STANDARD_INPUT for value in values)
 
 
 def _sed_scripts(made: Call, texts: list[str]) -> list[str]:

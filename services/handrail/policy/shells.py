@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from handrail.policy.call import Bench, Call
+from handrail.policy.call import Bench, Call, lines
 from handrail.policy.facts import Simple
 from handrail.policy.shell.ansi import decode
 from handrail.policy.words import Word
@@ -116,10 +116,8 @@ def printed(feeder: Simple) -> list[str]:
         return []
     texts = [word.values[0] for word in feeder.words[1:]]
     if name == "echo":
-        while texts and re.fullmatch(r"-[neE]+", texts[0]):
-            texts = texts[1:]
-        joined = " ".join(texts)
-        return [joined, decode(joined)] if "\\" in joined else [joined]
+        found = [re.sub(r"\A(?:-[neE]+ +)+", "", line) for line in lines(feeder.words[1:])]
+        return [*found, *(decode(line) for line in found if "\\" in line)]
     return [_printf(decode(texts[0]), texts[1:])] if texts else []
 
 

@@ -50,7 +50,7 @@ class Lexer:
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Offsets in the outermost text."""
-        return self.base or (start, end)
+        return self.base or (start, min(end, self.size))
 
     def peek(self, ahead: int = 0) -> str:
         """The character `ahead` of here, or ""."""
