@@ -173,6 +173,7 @@ def _edge(settings: ApiSettings, services: Services, refusals: Refusals) -> Edge
             services=services,
             accounts=services.accounts,
             limits=RateLimits(
+                services.clock,
                 device_per_minute=settings.rate_limit,
                 anonymous_per_minute=settings.anonymous_rate_limit,
                 failures_per_minute=settings.failure_rate_limit,
