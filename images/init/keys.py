@@ -19,14 +19,20 @@ SECRETS = Path("/volumes/secrets")
 SERVER_VOLUMES = ("data/db", "data/broker", "secrets/db", "secrets/broker")
 SERVICE_VOLUMES = ("data/api", "data/sandbox", "data/worker", "exec", "secrets/init", "secrets/api", "secrets/worker", "secrets/sandbox")
 PASSWORD_BYTES = 32
+CONFIGURATION = 78  # EX_CONFIG
+REFUSED = (
+    "keys: HANDRAIL_UID and HANDRAIL_GID must be the numbers of an ordinary user: services and commands never run as root.\n"
+    "keys: HANDRAIL_UID 与 HANDRAIL_GID 必须是普通用户的编号：服务与命令从不以 root 运行。\n"
+)
 
 
 def main() -> int:
     """Idempotent: what is there stays. Returns the exit code."""
-    uid, gid = int(os.environ["HANDRAIL_UID"]), int(os.environ["HANDRAIL_GID"])
-    if 0 in (uid, gid):
-        sys.stderr.write("keys: services and commands never run as root: set HANDRAIL_UID and HANDRAIL_GID to those of an ordinary user\n")
-        return 78
+    asked = [os.environ["HANDRAIL_UID"], os.environ["HANDRAIL_GID"]]
+    if not all(text.isdecimal() and int(text) > 0 for text in asked):
+        sys.stderr.write(REFUSED)
+        return CONFIGURATION
+    uid, gid = map(int, asked)
     os.umask(0o077)
     for name in SERVER_VOLUMES:
         give(Path("/volumes") / name, SERVER_ID, SERVER_ID)

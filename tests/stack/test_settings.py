@@ -85,3 +85,11 @@ def test_every_image_stands_on_the_one_base() -> None:
         assert bases == {"debian:trixie-slim"}, file
         assert "syntax=" not in text, file
         assert re.search(r"^USER 10001:10001$", text, re.MULTILINE), file
+
+
+@pytest.mark.req("STK-4")
+def test_no_image_is_ever_taken_from_a_registry_by_its_name() -> None:
+    services = json.loads(Stack("handrail-config", {}).compose("config", "--format", "json").out)["services"]
+    assert {name: service["pull_policy"] for name, service in services.items()} == dict.fromkeys(services, "never")
+    built = {service["image"] for service in services.values() if "build" in service}
+    assert {service["image"] for service in services.values()} == built
