@@ -32,6 +32,12 @@ class DropLines:
             self.dropped += max(0, len(lines) - max(0, room))
             self._ready.notify()
 
+    def skip(self, count: int) -> None:
+        """Count lines that were not even made."""
+        with self._ready:
+            self.dropped += count
+            self._ready.notify()
+
     def drain(self, timeout_s: float) -> bool:
         """Wait until everything is written; False when that took longer."""
         with self._ready:

@@ -14,6 +14,7 @@ from handrail.kit.journal import Entry
 
 STEM = "agent"
 STDERR = 2
+SHOWN = 100  # lines of one batch, ten batches a second: more is for the file and the table
 
 
 class Channels:
@@ -25,8 +26,11 @@ class Channels:
         self._terminal = terminal or DropLines(STDERR)
 
     def show(self, entries: Sequence[Entry]) -> None:
-        """Hand the entries to the terminal; lines that it cannot take are dropped and counted."""
-        self._terminal.put([terminal_line(entry.fields, self._lang).encode("utf-8", "replace") + b"\n" for entry in entries])
+        """Hand the entries to the terminal; lines that it cannot take, or nobody could read, are dropped and counted."""
+        shown = entries[:SHOWN]
+        self._terminal.put([terminal_line(entry.fields, self._lang).encode("utf-8", "replace") + b"\n" for entry in shown])
+        if len(entries) > len(shown):
+            self._terminal.skip(len(entries) - len(shown))
 
     def keep(self, entries: Sequence[Entry], *, today: str) -> None:
         """Append the entries to the files of their days. Blocking. Raises OSError."""
