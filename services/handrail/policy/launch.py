@@ -105,9 +105,8 @@ def xargs(bench: Bench, made: Call) -> None:
         if not value.startswith("-"):
             break
         index += 2 if value in XARGS_VALUES else 1
-    rest = words[index:]
-    if rest:
-        _start(bench, made, rest, piped=True)
+    rest = words[index:] or [literal("echo", made.words[0])]  # what xargs runs when nothing is named
+    _start(bench, made, rest, piped=True)
 
 
 def parallel(bench: Bench, made: Call) -> None:

@@ -16,7 +16,7 @@ SEEDS = (1, 2, 3, 4)
 EVERYDAY = [
     line.replace("⏎", "\n")
     for line in (Path(__file__).parents[2] / "unit" / "policy" / "everyday.txt").read_text(encoding="utf-8").splitlines()
-    if line.strip() and not line.startswith("#")
+    if line.strip() and not line.startswith(("#", "bash -l"))  # a login shell runs what /etc/profile says
 ]
 PROGRAMS = {command.split()[0] for command in EVERYDAY} | {"ma", "mb", "mc", "M", "touch", "rm", "curl", "tee", "date"}
 

@@ -14,6 +14,7 @@ SINGLE_WORD = re.compile(r"[A-Za-z0-9_./:@%+=^,\-]+(?=[ \t\n;|&)]|\Z)")
 QUOTED_RUN = re.compile(r'[^"\\$`]+')
 HERE_RUN = re.compile(r"[^\\$`]+")
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^]]*\])?\+?=", re.ASCII)
 PARAMETER = re.compile(r"(?:[A-Za-z_]\w*|\d+|[@*#?\-$!])", re.ASCII)
 OPERATOR = re.compile(r":?[-=+?]|##?|%%?|//?|\^\^?|,,?|@|:|\[")
 ENDS_WORD = " \t\n;&|()<>"
@@ -99,13 +100,13 @@ class Lexer:
             else:
                 brace += (char == "{") - (char == "}")
                 self.i += 1
-                parts.append(Part("text", self._unquoted(char, brace, first=self.i - 1 == start)))
+                parts.append(Part("text", self._unquoted(char, brace, start)))
         if self.i == start:
             raise SyntaxProblem("word", start)
         return self._built(start, parts, quoted=quoted or ansi, ansi=ansi)
 
-    def _unquoted(self, char: str, brace: int, *, first: bool) -> str:
-        if char == "~" and (first or self.text[self.i - 2] in "=:"):
+    def _unquoted(self, char: str, brace: int, start: int) -> str:
+        if char == "~" and (self.i - 1 == start or (self.text[self.i - 2] in "=:" and ASSIGNMENT.match(self.text, start))):
             return TILDE
         if char == "," and brace:
             return COMMA
