@@ -7,24 +7,27 @@ from random import Random
 
 BLANKS = ("", "", " ", " ")
 JOINTS = (" ; ", " && ", "\n", " | ", " || ", " & ", " |& ")
-PIECES = (  # one a line would be 170 lines
-    "ma", "mb", "mc x", "echo ", "echo a", "cat", "touch M", " ", "\n", ";", "&&", "||", "|", "&", "|&", "(", ")", "{ ", "; }", '"', "'", "\\", "$", "`",
-    "$(", "${", "}", "$((", "))", "((", "[[ ", " ]]", "[ -d x ]", "if ", "; then ", "; fi", "else ", "for i in a b", "; do ", "; done", "while ", "case x in ",
-    "x)", ";;", "esac", "*)", "(x)", "function f ", "f() ", "f", "g(){ ", "! ", "time ", "time -p ", "coproc ", "x=", "x=1 ", "a=(1 2)", "a[0]=", "x+=", ">o",
-    ">>o", "<i", "2>&1", "&>o", ">|o", "<>o", ">&2", "<<<x", "<<E\n", "\nE\n", "<<-E\n", "\n\tE\n", "<<'E'\n", "\nE \n", "#", "# ", " #x", "\\\n", "\t", "!", "~",
-    "*", "?", "[a]", "{a,b}", "$x", '"$x"', "${x:-a}", "${x%b}", "$1", "$@", '"$@"', "$'a'", "$'\\''", '$"a"', "<(", ">(", "=~ ", "== ", "-f ",
-    "select i in a; do ", "until ", "in ", "do ", "done", "then ", "fi", "elif ", "return", "break", "exec ", "eval ", "command ", "builtin ", "env ", "xargs ",
-    "nohup ", "timeout 1 ", "bash -c ", "'ma'", '"mb"', "sh -c ", "''", '""', "read x", "set -- ", "shift", "trap ", "export x=", "local y=", "declare z=",
-    "unset x", "let x=1", "test a", 'echo "$(ma)"', "echo `mb`", "$[1]", "${#x}", "${x/a/b}", "${x^^}", "1", "2", "3<o", "{fd}>o", "-", "--", "-c ", "=", "%", "@",
-    "+", "+(a)", "@(a|b)", "!(a)", ":", "a:b", "a=b", "é", "中 ", '"a b"', "'a b'", "\\;", "\\(", '\\"', "\\'", '"\\""', '"`mc`"', "\\`", "{", "];",
-    "case a in a) mb;; esac", "for ((i=0;i<1;i++)); do ma; done", "if ma; then mb; fi", "{ ma; }", "(mb)", "[[ a == b ]]", "((1))", "ma | mb", "ma && mb",
-    "cat <<E\n$(ma)\nE\n", "function h { ma; }; h", "h() { mb; }; h", "echo a;mb", "find . -exec ma {} \\;", "echo x | xargs ma", "a=(1)ma ", "x=(\n", "\\\n ma",
+PIECES = (
+    "ma", "mb", "mc x", "echo ", "echo a", "cat", "touch M", " ", "\n", ";", "&&", "||", "|", "&", "|&", "(", ")", "{ ", "; }", '"',
+    "'", "\\", "$", "`", "$(", "${", "}", "$((", "))", "((", "[[ ", " ]]", "[ -d x ]", "if ", "; then ", "; fi", "else ",
+    "for i in a b", "; do ", "; done", "while ", "case x in ", "x)", ";;", "esac", "*)", "(x)", "function f ", "f() ", "f", "g(){ ",
+    "! ", "time ", "time -p ", "coproc ", "x=", "x=1 ", "a=(1 2)", "a[0]=", "x+=", ">o", ">>o", "<i", "2>&1", "&>o", ">|o", "<>o",
+    ">&2", "<<<x", "<<E\n", "\nE\n", "<<-E\n", "\n\tE\n", "<<'E'\n", "\nE \n", "#", "# ", " #x", "\\\n", "\t", "!", "~", "*", "?",
+    "[a]", "{a,b}", "$x", '"$x"', "${x:-a}", "${x%b}", "$1", "$@", '"$@"', "$'a'", "$'\\''", '$"a"', "<(", ">(", "=~ ", "== ", "-f ",
+    "select i in a; do ", "until ", "in ", "do ", "done", "then ", "fi", "elif ", "return", "break", "exec ", "eval ", "command ",
+    "builtin ", "env ", "xargs ", "nohup ", "timeout 1 ", "bash -c ", "'ma'", '"mb"', "sh -c ", "''", '""', "read x", "set -- ",
+    "shift", "trap ", "export x=", "local y=", "declare z=", "unset x", "let x=1", "test a", 'echo "$(ma)"', "echo `mb`", "$[1]",
+    "${#x}", "${x/a/b}", "${x^^}", "1", "2", "3<o", "{fd}>o", "-", "--", "-c ", "=", "%", "@", "+", "+(a)", "@(a|b)", "!(a)", ":",
+    "a:b", "a=b", "é", "中 ", '"a b"', "'a b'", "\\;", "\\(", '\\"', "\\'", '"\\""', '"`mc`"', "\\`", "{", "];",
+    "case a in a) mb;; esac", "for ((i=0;i<1;i++)); do ma; done", "if ma; then mb; fi", "{ ma; }", "(mb)", "[[ a == b ]]", "((1))",
+    "ma | mb", "ma && mb", "cat <<E\n$(ma)\nE\n", "function h { ma; }; h", "h() { mb; }; h", "echo a;mb", "find . -exec ma {} \\;",
+    "echo x | xargs ma", "a=(1)ma ", "x=(\n", "\\\n ma",
 )  # fmt: skip
 
 
 def mixtures(seed: int, everyday: Sequence[str]) -> Iterator[str]:
     """An endless stream; the same for the same seed."""
-    random = Random(seed)  # noqa: S311  # test data
+    random = Random(seed)
     while True:
         choice = random.random()
         if choice < 0.35:
