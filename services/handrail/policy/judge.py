@@ -5,13 +5,14 @@ from __future__ import annotations
 import posixpath
 import re
 from fnmatch import fnmatchcase
+from functools import cache
 from collections.abc import Callable, Sequence
 
 from handrail.policy import code, git, launch, removal, runners, scripts, shells, windows, writing
 from handrail.policy.assignments import assigned
 from handrail.policy.call import Bench, Call, base_name, lines
 from handrail.policy.facts import MAX_SEGMENTS, Facts, Simple, parse
-from handrail.policy.paths import absolute, is_own_data, names_own_data, normal
+from handrail.policy.paths import absolute, inside, is_own_data, names_own_data, normal
 from handrail.policy.precheck import JOINED, precheck
 from handrail.policy.shell.syntax import UNKNOWN
 from handrail.policy.table import BY_PROGRAM
@@ -40,6 +41,7 @@ UNKNOWN_PROGRAM = ("which program runs is not known", "无法确定运行的程�
 FED = frozenset({"xargs", "parallel"})  # their standard input becomes arguments
 OWN_DATA = ("touches the service's own data", "触及服务自身的数据")
 DECIDES = ("the result of a command decides what happens", "命令替换的结果决定执行内容")
+GLOBBED = re.compile(r"[*?\[]")
 CONFUSABLE = re.compile(r"[^\x00-\x7f]")
 
 Handler = Callable[[Bench, Call], None]
@@ -74,7 +76,12 @@ class Judge:
         self._segments = 0
         self._span: tuple[int, int] | None = None  # of the payload that is being judged
         self._seen: set[tuple[str, ...]] = set()  # text and the directories it was judged in
+        self._probing = False
         self._data_name = posixpath.basename(context.data_dir.rstrip("/"))
+        self._data_places = (context.data_dir.casefold(), context.home.casefold() + "/" + self._data_name.casefold())
+        # quick: without its name or a wildcard, only a path from inside leads into the data directory
+        near = inside(normal(context.cwd).casefold(), context.data_dir.casefold())
+        self._may_be_data = _pattern("" if near else self._data_name)
 
     # --- what handlers use
 
@@ -169,7 +176,7 @@ class Judge:
             self.say(found.rule, found.severity, (found.start, found.end), found.en, found.zh)
             if found.rule.startswith("limit."):
                 return
-        if JOINED.search(text):
+        if "\\\n" in text and JOINED.search(text):
             self.shell(text.replace("\\\n", ""), (0, len(text)))
         facts = parse(text, self.names, self.bases)
         self._segments += len(facts.commands)
@@ -252,12 +259,28 @@ class Judge:
 
     def _own_data(self, word: Word) -> None:
         for value in word.values:
+            if not self._near(value):
+                continue
+            if not self._may_be_data.search(value):
+                continue
             candidates = (value, value.partition("=")[2]) if "=" in value else (value,)
             if any(is_own_data(path, self.context) for candidate in candidates if candidate for path in absolute(candidate, self.bases)):
                 self.say("own_data", "deny", (word.start, word.end), *OWN_DATA)
                 return
             if self._data_name in value:
                 self._named_data(word, value)
+
+    def _near(self, value: str) -> bool:
+        """Whether a word can reach our data at all: it has the name or a wildcard, or a command runs in there. Quick, for every word."""
+        if self._data_name in value or (not value.islower() and self._data_name.casefold() in value.casefold()):
+            return True
+        if any(map(value.__contains__, "*?[")):
+            head = GLOBBED.split(value, maxsplit=1)[0].casefold()
+            if ".." in head or "//" in head or "/." in head or "=" in head or head.startswith("/proc"):
+                return True
+            starts = [head] if head.startswith("/") else [base.casefold().rstrip("/") + "/" + head for base in self.bases]
+            return any(place.startswith(start) or start.startswith(place) for start in starts for place in self._data_places)
+        return any(base.startswith(self._data_places[0]) for base in self.bases)
 
     def _named_data(self, word: Word, value: str) -> None:
         """`-f/path`, `@/path`, `file:///path`; or a directory of this name somewhere else (a link?)."""
@@ -359,19 +382,23 @@ class Judge:
 
     def _doubt(self, name: str, call: Call) -> None:
         """A program that nothing is known of, followed by what would be denied on its own: it may be a launcher."""
-        if name in QUOTES or name in HANDLERS or name in BY_PROGRAM or self._depth > 1:
+        if name in QUOTES or name in HANDLERS or name in BY_PROGRAM or self._probing:
             return
         for index in range(min(len(call.args) - 1, 6)):
-            first = call.args[index].value
-            if first and base_name(call.args[index]) in _DANGEROUS:
-                probe = Judge(self.context)
-                probe.bases = list(self.bases)
-                inner = call.inner(list(call.args[index:]))
-                if inner is not None and index < MAX_WRAPPERS:
-                    probe.call(inner)
-                if any(found.severity == "deny" for found in probe.reasons.values()):
-                    self.say("wrapper.unknown", "confirm", call.span, "may start what would be denied on its own", "可能会启动被禁止的命令")
-                    return
+            if base_name(call.args[index]) not in STARTED_BY_OTHERS:
+                continue
+            level = self._probe(call, index)
+            own_script = "/" in (call.words[0].value or "")
+            if level == "deny" or (level == "confirm" and not own_script):
+                self.say("wrapper.unknown", "confirm", call.span, "may start what would be asked about on its own", "可能会启动需要确认的命令")
+                return
+
+    def _probe(self, call: Call, index: int) -> Level:
+        """What the words from `index` on would be worth as a command."""
+        probe = Judge(self.context)
+        probe.bases, probe._probing, probe._depth = list(self.bases), True, self._depth  # noqa: SLF001  # its own kind
+        probe._inner(call, list(call.args[index:]))  # noqa: SLF001
+        return max((found.severity for found in probe.reasons.values()), key=SEVERITY.__getitem__, default="allow")
 
     def _note(self, call: Call) -> None:
         if len(self.commands) < MAX_SEGMENTS * 2:
@@ -380,9 +407,17 @@ class Judge:
             self.commands.append(Command(argv, " ".join(word.text for word in call.words)[:500], *span))
 
 
-_DANGEROUS = frozenset(
-    {"rm", "dd", "chmod", "chown", "find", *(name for name in BY_PROGRAM if name.startswith("mkfs")), *shells.SHELLS}
+STARTED_BY_OTHERS = frozenset(
+    {"rm", "dd", "chmod", "chown", "find", "sudo", "doas", "curl", "wget", "ssh", "scp", "nc", "env", "xargs", "nohup", "timeout", "eval"}
+    | {name for name in BY_PROGRAM if name.startswith("mkfs")}
+    | shells.SHELLS
 )
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """The name, or a wildcard, anywhere in a word; everything matches the empty name."""
+    return re.compile(re.escape(name) + r"|[*?\[]", re.IGNORECASE)
 
 
 def check(command: str, context: Context) -> Verdict:

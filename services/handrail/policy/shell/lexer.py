@@ -56,7 +56,7 @@ class Lexer:
     def peek(self, ahead: int = 0) -> str:
         """The character `ahead` of here, or ""."""
         position = self.i + ahead
-        return self.text[position] if position < self.size else ""
+        return self.text[position : position + 1]
 
     def deeper(self) -> None:
         """One level of nesting more."""

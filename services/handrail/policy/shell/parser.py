@@ -17,6 +17,8 @@ CLOSING = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "}"})
 ASSIGNS = re.compile(r"([A-Za-z_]\w*)\+?=", re.ASCII)
 SUBSCRIPT = re.compile(r"([A-Za-z_]\w*)\[", re.ASCII)
 FUNCTION = re.compile(r"([^\s;&|()<>'\"\\$`]+)[ \t]*\([ \t]*\)", re.ASCII)
+BLANKS = frozenset(" \t\\#")
+BLANKS = frozenset(" \t\\")
 BLANK = re.compile(r"(?:[ \t]|\\\n)+")
 DECLARES = frozenset({"export", "declare", "typeset", "local", "readonly"})
 READS = frozenset({"read", "mapfile", "readarray", "getopts"})
@@ -99,10 +101,13 @@ class Parser(Lexer):
     # -- blanks ------------------------------------------------------------------------------------------------------
     def blank(self) -> None:
         """Skip blanks, line continuations and a comment."""
-        match = BLANK.match(self.text, self.i)
-        if match is not None:
-            self.i = match.end()
-        if self.peek() == "#" and (self.i == 0 or self.text[self.i - 1] in " \t\n;&|()"):
+        char = self.text[self.i : self.i + 1]
+        if char not in BLANKS:
+            return
+        if char != "#":
+            match = BLANK.match(self.text, self.i)
+            self.i = match.end() if match is not None else self.i
+        if self.text[self.i : self.i + 1] == "#" and (self.i == 0 or self.text[self.i - 1] in " \t\n;&|()"):
             end = self.text.find("\n", self.i)
             self.i = self.size if end < 0 else end
 

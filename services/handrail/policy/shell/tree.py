@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import tree_sitter_bash
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Parser, Query, QueryCursor
 
-PARSER = Parser(Language(tree_sitter_bash.language()))
+LANGUAGE = Language(tree_sitter_bash.language())
+PARSER = Parser(LANGUAGE)
 KINDS = frozenset(
     """
     program list pipeline command command_name word number string string_content raw_string ansi_c_string translated_string concatenation
@@ -23,6 +24,12 @@ KINDS = frozenset(
     brace_expression command_substitution process_substitution ERROR
     """.split()
 )
+_EVERY = {LANGUAGE.node_kind_for_id(number) or "" for number in range(LANGUAGE.node_kind_count) if LANGUAGE.node_kind_is_named(number)}
+_VISIBLE = {name for name in _EVERY if name and not name.startswith("_")}
+# the walk is done by the library: command names, and every named kind that is not in the list
+QUERY = Query(LANGUAGE, "(command_name) @name " + " ".join(f"({kind}) @strange" for kind in sorted(_VISIBLE - KINDS)))
+
+LEAVES = frozenset({"word", "number", "raw_string", "ansi_c_string", "string_content", "variable_name", "comment", "file_descriptor", "test_operator"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +45,9 @@ def read(text: str) -> Tree:
     """The tree's facts; offsets are characters."""
     source = text.encode("utf-8", "replace")
     root = PARSER.parse(source).root_node
-    starts: list[int] = []
-    strange = ""
-    stack: list[Node] = [root]
-    while stack:
-        node = stack.pop()
-        kind = node.type
-        if node.is_named:
-            if kind == "command_name":
-                starts.append(node.start_byte)
-            elif kind not in KINDS:
-                strange = kind
-        if node.child_count:
-            stack.extend(node.children)
+    found = QueryCursor(QUERY).captures(root)
+    starts = [node.start_byte for node in found.get("name", ())]
+    strange = found["strange"][0].type if "strange" in found else ""
     if not text.isascii():
         starts = _characters(source, starts)
     return Tree(root.has_error, strange, tuple(starts))
