@@ -5,14 +5,13 @@ from __future__ import annotations
 import posixpath
 import re
 from fnmatch import fnmatchcase
-from functools import cache
 from collections.abc import Callable, Sequence
 
 from handrail.policy import code, git, launch, removal, runners, scripts, shells, windows, writing
 from handrail.policy.assignments import assigned
 from handrail.policy.call import Bench, Call, base_name, lines
 from handrail.policy.facts import MAX_SEGMENTS, Facts, Simple, parse
-from handrail.policy.paths import absolute, inside, is_own_data, names_own_data, normal
+from handrail.policy.paths import absolute, is_own_data, names_own_data, normal
 from handrail.policy.precheck import JOINED, precheck
 from handrail.policy.shell.syntax import UNKNOWN
 from handrail.policy.table import BY_PROGRAM
@@ -79,9 +78,6 @@ class Judge:
         self._probing = False
         self._data_name = posixpath.basename(context.data_dir.rstrip("/"))
         self._data_places = (context.data_dir.casefold(), context.home.casefold() + "/" + self._data_name.casefold())
-        # quick: without its name or a wildcard, only a path from inside leads into the data directory
-        near = inside(normal(context.cwd).casefold(), context.data_dir.casefold())
-        self._may_be_data = _pattern("" if near else self._data_name)
 
     # --- what handlers use
 
@@ -261,8 +257,6 @@ class Judge:
         for value in word.values:
             if not self._near(value):
                 continue
-            if not self._may_be_data.search(value):
-                continue
             candidates = (value, value.partition("=")[2]) if "=" in value else (value,)
             if any(is_own_data(path, self.context) for candidate in candidates if candidate for path in absolute(candidate, self.bases)):
                 self.say("own_data", "deny", (word.start, word.end), *OWN_DATA)
@@ -412,12 +406,6 @@ STARTED_BY_OTHERS = frozenset(
     | {name for name in BY_PROGRAM if name.startswith("mkfs")}
     | shells.SHELLS
 )
-
-
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    """The name, or a wildcard, anywhere in a word; everything matches the empty name."""
-    return re.compile(re.escape(name) + r"|[*?\[]", re.IGNORECASE)
 
 
 def check(command: str, context: Context) -> Verdict:
