@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import subprocess
 from collections.abc import Generator
@@ -19,6 +20,7 @@ from tests.integration.api.routes import PUBLIC_API, Route, all_routes, is_publi
 from tests.support.places import make_workdir
 
 HTTP = httpx.Client(timeout=30, trust_env=False)
+atexit.register(HTTP.close)
 SECRET = "kept-from-others-7f3a"  # content: a path that somebody names comes back in answers and in that user's own audit rows
 WITNESS = "only-the-owner-names-this"
 

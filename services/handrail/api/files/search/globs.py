@@ -24,6 +24,8 @@ class Glob:
         parts = [part for part in pattern.split("|") if part] if alternatives else [pattern]
         if not parts or len(parts) > MAX_ALTERNATIVES:
             raise GlobInvalid(reason="empty or too many alternatives")
+        if len(pattern) > MAX_PATTERN:  # before it is translated: ten megabytes would take ten seconds
+            raise GlobInvalid(reason="too long")
         if "\0" in pattern:
             raise GlobInvalid(reason="a name holds no NUL")
         self._parts, self._ignore_case = parts, ignore_case
