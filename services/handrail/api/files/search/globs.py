@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from handrail.api.files.errors import GlobInvalid
-from handrail.api.files.search.linear import Linear, compile_whole
+from handrail.api.files.search.linear import MAX_PATTERN, Linear, compile_whole
 
 MAX_ALTERNATIVES = 64
 _SIMPLE = re.compile(r"[A-Za-z0-9_.?*-]+")
