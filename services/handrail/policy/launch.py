@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from handrail.policy.assignments import assigned
-from handrail.policy.call import Bench, Call, behind_options, lines, literal, long_option, long_options, short_flags
+from handrail.policy.call import Bench, Call, behind_options, lines, literal, long_option, long_options, operands, short_flags
 from handrail.policy.paths import absolute
+from handrail.policy.shells import printed
 from handrail.policy.words import Word
 from handrail.policy.wrappers import ASSIGNMENT
 
@@ -30,6 +31,7 @@ XARGS_VALUES = frozenset(
     }
 )
 FLOCK_VALUES = frozenset({"-w", "-E", "--timeout", "--wait", "--conflict-exit-code"})
+MAX_GIVEN = 50  # words of a visible input that are followed
 TAR_RUNS = ("to-command", "checkpoint-action", "use-compress-program", "rsh-command", "info-script", "new-volume-script", "rmt-command")
 PARALLEL_VALUES = frozenset(
     {
@@ -107,6 +109,29 @@ def xargs(bench: Bench, made: Call) -> None:
         index += 2 if value in XARGS_VALUES else 1
     rest = words[index:] or [literal("echo", made.words[0])]  # what xargs runs when nothing is named
     _start(bench, made, rest, piped=True)
+    mark = next((words[at + 1].value for at, word in enumerate(words[:-1]) if word.value in ("-I", "--replace")), None)
+    mark = mark or next((text[2:] or "{}" for text in made.texts()[:index] if text.startswith(("-I", "-i"))), None)
+    for given in _visible_input(made):
+        if mark is None:
+            _start(bench, made, [*rest, *given])
+        else:
+            replaced = [[_replaced(word, mark, item) for word in rest] for item in given]
+            for inner in replaced:
+                _start(bench, made, inner)
+
+
+def _visible_input(made: Call) -> list[list[Word]]:
+    """The words that a literal text on standard input becomes; nothing when it cannot be seen."""
+    texts = list(made.simple.here)
+    if len(made.simple.feeders) == 1:
+        texts += printed(made.simple.feeders[0])
+    return [
+        [literal(item, made.words[0]) for item in re.split(r"[\s\x00\ufffd]+", text.strip())[:MAX_GIVEN]] for text in texts if text.strip()
+    ]
+
+
+def _replaced(word: Word, mark: str, item: Word) -> Word:
+    return literal(word.value.replace(mark, item.values[0]), word) if word.value is not None and mark in word.value else word
 
 
 def parallel(bench: Bench, made: Call) -> None:
@@ -244,7 +269,8 @@ def fd(bench: Bench, made: Call) -> None:
     words = list(made.args)
     for index, word in enumerate(words):
         if word.value in ("-x", "-X", "--exec", "--exec-batch"):
-            _start(bench, made, words[index + 1 :], piped=True)
+            roots = operands(words[:index])[1:]  # the first one is the pattern
+            _start(bench, made, [*words[index + 1 :], *roots], piped=True)
             return
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from handrail.policy.call import Bench, Call, literal, long_option, operands, short_flags
+from handrail.policy.call import Bench, Call, literal, long_option, long_options, operands, short_flags
 from handrail.policy.facts import WRITES, Redirect
 from handrail.policy.paths import (
     DEVICES,
@@ -30,19 +30,30 @@ COPIERS: dict[str, frozenset[str]] = {
     "rename": frozenset(),
 }
 MAX_SOURCES = 50
-OUTPUT_OPTIONS: dict[str, tuple[str, str]] = {
-    "sort": ("-o", "output"),
-    "base64": ("-o", "output"),
-    "tree": ("-o", "output"),
-    "gcc": ("-o", "output"),
-    "cc": ("-o", "output"),
-    "tar": ("-C", "directory"),
-    "unzip": ("-d", "directory"),
-    "git": ("-o", "output"),
-    "curl": ("-o", "output"),
-    "wget": ("-O", "output-document"),
-}
-ALL_OPERANDS = frozenset({"truncate", "shred", "tee", "touch", "mkdir", "rmdir", "unlink", "mkfifo", "mknod", "sponge"})
+ONLY_KNOWN = frozenset({"rm", "chmod", "touch", "mkdir", "rmdir", "unlink"})  # a name that is not known is no question here
+# program -> short and long options whose value is a file or directory that it writes
+_O = (("-o",), ("output",))
+OUTPUT_OPTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    **dict.fromkeys(
+        "sort base64 tree gcc cc g++ c++ clang clang++ ld as rustc go pandoc gpg gpg2 patch shuf xmllint iconv strip dot typst jq yq git nasm latexmk".split(), _O
+    ),
+    "tar": (("-C",), ("directory",)),
+    "unzip": (("-d",), ()),
+    "javac": (("-d",), ()),
+    "curl": (("-o", "-D", "-c"), ("output", "dump-header", "cookie-jar", "trace", "trace-ascii", "output-dir", "stderr", "hsts", "alt-svc")),
+    "wget": (("-O", "-o", "-a", "-P"), ("output-document", "output-file", "append-output", "directory-prefix", "save-cookies")),
+    "openssl": (("-out",), ()),
+    "tcpdump": (("-w",), ()),
+    "strace": (("-o",), ("output",)),
+    "convert": ((), ()),
+}  # fmt: skip
+ALL_OPERANDS = frozenset({
+    "truncate", "shred", "tee", "touch", "mkdir", "rmdir", "unlink", "mkfifo", "mknod", "sponge", "rm", "script", "patch", "ed", "ex", "vi", "vim", "nvim", "nano",
+    "emacs", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "lzma", "chmod", "chattr", "setfacl", "dos2unix", "unix2dos", "fallocate",
+})  # fmt: skip
+# their last operand is written when there are two
+LAST_OPERAND = frozenset({"uniq", "xxd", "ffmpeg", "convert", "magick", "objcopy", "pdftotext", "pdftoppm"})
+TO_DEVICES = frozenset({"wipefs", "blkdiscard", "sgdisk", "sfdisk", "parted", "fdisk", "cfdisk"})
 
 
 def redirect(bench: Bench, found: Redirect) -> None:
@@ -66,7 +77,11 @@ def call(bench: Bench, made: Call) -> None:
     if name in COPIERS:
         _copy(bench, made, texts)
     elif name in ALL_OPERANDS:
-        targets(bench, operands(made.args))
+        targets(bench, (word for word in operands(made.args) if word.known or name not in ONLY_KNOWN))
+    elif name in LAST_OPERAND:
+        targets(bench, operands(made.args)[1:][-1:])
+    elif name in TO_DEVICES:
+        _devices(bench, made)
     elif name == "dd":
         _dd(bench, made)
     elif name == "rsync":
@@ -74,8 +89,9 @@ def call(bench: Bench, made: Call) -> None:
     elif name in ("sed", "perl", "ruby") and ("i" in short_flags(texts) or long_option(texts, "in-place") is not None):
         targets(bench, operands(made.args, frozenset({"-e", "-f", "-E"}))[1:] or operands(made.args))
     elif name in OUTPUT_OPTIONS:
-        short, long = OUTPUT_OPTIONS[name]
-        _output(bench, made, short, long)
+        _output(bench, made, *OUTPUT_OPTIONS[name])
+        if name in ("tar", "bsdtar"):
+            _archive(bench, made)
 
 
 def _copy(bench: Bench, made: Call, texts: list[str]) -> None:
@@ -121,14 +137,37 @@ def _dd(bench: Bench, made: Call) -> None:
                 target(bench, Word(path, (path,), word.known, word.start, word.end))
 
 
-def _output(bench: Bench, made: Call, short: str, long: str) -> None:
+def _devices(bench: Bench, made: Call) -> None:
+    """Partition tools: listing asks, anything else on a device is a write."""
+    lists = bool({"l", "n", "p"} & short_flags(made.texts())) or "print" in made.texts() or not made.args
+    for word in () if lists else operands(made.args):
+        if any(DEVICES.match(path) for value in word.values for path in absolute(value, bench.bases)):
+            bench.say("disk.write", "deny", _span(word), "writes to a device", "写入设备")
+
+
+def _archive(bench: Bench, made: Call) -> None:
+    """`tar cf FILE`: what creates or changes an archive writes FILE."""
+    for index, word in enumerate(made.args[:-1]):
+        value = word.value or ""
+        cluster = value.lstrip("-") if value[:2] != "--" and (index == 0 or value.startswith("-")) else ""
+        if cluster.endswith("f") and {"c", "r", "u"} & set(
+            "".join(text.lstrip("-") for text in made.texts()[: index + 1] if text[:2] != "--")
+        ):
+            target(bench, made.args[index + 1])
+
+
+def _output(bench: Bench, made: Call, shorts: tuple[str, ...], longs: tuple[str, ...]) -> None:
     for index, word in enumerate(made.args):
         value = word.value or ""
-        if value == short and index + 1 < len(made.args):
+        if value in shorts and index + 1 < len(made.args):
             target(bench, made.args[index + 1])
-        elif value.startswith("--" + long + "="):
-            path = value.partition("=")[2]
-            target(bench, Word(path, (path,), known=True, start=word.start, end=word.end))
+        for short in shorts:
+            if value.startswith(short) and value != short and value[:2] != "--" and len(short) == len("-o"):
+                target(bench, literal(value[len(short) :], word))
+    texts = made.texts()
+    for long in longs:
+        for path in long_options(texts, long, min(len(long), 4)):
+            target(bench, literal(path, made.words[0]))
 
 
 def targets(bench: Bench, words: Iterable[Word]) -> None:
