@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -45,6 +46,10 @@ async def serve(settings: ApiSettings) -> int:
     async with build(settings, stop) as process:
         public = _listen(settings.host, settings.port)
         admin = _listen_unix(settings.admin_socket)
+        # what was made at the start lives as long as the process: the collector need not look at it again and again
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(20_000, 20, 50)
         servers += [Server(_config(process.public, ws=True)), Server(_config(process.admin, ws=False))]
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -24,7 +24,13 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 )
-HEADERS = {"content-security-policy": POLICY, "cache-control": "no-cache"}
+HEADERS = {
+    "content-security-policy": POLICY,
+    "cache-control": "no-cache",
+    "cross-origin-opener-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+}
 
 
 @router.get("/", include_in_schema=False)

@@ -112,13 +112,19 @@ class Pipeline:
                 await self._linger()
             self._wake.clear()
             self._urgent.clear()
-            while self._waiting and await self._store_batch():
+            # up to here; what comes meanwhile waits for the next turn, so that a stream of reads makes large batches
+            last = self._journal.seq
+            while self._is_due(last) and await self._store_batch():
                 pass
-            if self._waiting:
+            if self._is_due(last):
                 if self._stopping:
                     return
                 await asyncio.sleep(RETRY_S)
+            if self._waiting:
                 self._wake.set()
+
+    def _is_due(self, last: int) -> bool:
+        return bool(self._waiting) and self._waiting[0].seq <= last
 
     async def _linger(self) -> None:
         try:

@@ -12,23 +12,23 @@ JSON_TYPE = b"application/json; charset=utf-8"
 SECURITY: list[tuple[bytes, bytes]] = [
     (b"x-content-type-options", b"nosniff"),
     (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"referrer-policy", b"no-referrer"),
     (b"cache-control", b"no-store"),
-    (b"x-frame-options", b"DENY"),
 ]
 CORS: list[tuple[bytes, bytes]] = [
     (b"access-control-allow-headers", b"Content-Type, Authorization"),
     (b"access-control-allow-methods", b"GET, POST, PUT, DELETE, OPTIONS"),
 ]
-PLAIN = [*SECURITY, *CORS]
+EXTENSION = [*SECURITY, *CORS, (b"vary", b"Origin")]
 
 
 def common_headers(origin: str | None) -> list[tuple[bytes, bytes]]:
-    """Security headers, CORS headers, and the origin itself when it is an extension's."""
+    """What every answer carries; for an extension also the CORS headers with its own origin.
+
+    Few on purpose: the server checks each header of each answer. What matters to documents alone is added by the page.
+    """
     if not is_extension(origin):
-        return PLAIN
-    return [*PLAIN, (b"access-control-allow-origin", (origin or "").encode("latin-1")), (b"vary", b"Origin")]
+        return SECURITY
+    return [*EXTENSION, (b"access-control-allow-origin", (origin or "").encode("latin-1"))]
 
 
 async def send_error(send: Send, exc: HandrailError, lang: Lang, request_id: str, origin: str | None) -> None:
@@ -47,5 +47,6 @@ async def send_json(send: Send, status: int, body: object, origin: str | None, e
 
 async def send_preflight(send: Send, origin: str | None) -> None:
     """OPTIONS: 204. Only an extension's origin is told that it may."""
-    await send({"type": "http.response.start", "status": 204, "headers": common_headers(origin)})
+    headers = common_headers(origin) if is_extension(origin) else [*SECURITY, *CORS]
+    await send({"type": "http.response.start", "status": 204, "headers": headers})
     await send({"type": "http.response.body", "body": b""})

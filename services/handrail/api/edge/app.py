@@ -182,8 +182,10 @@ class Edge:
 
     def _answer_headers(self, message: Message, head: Head) -> list[tuple[bytes, bytes]]:
         common = common_headers(head.origin)
-        own = {name for name, _ in message.get("headers", ())}
-        return common if own.isdisjoint(_OVERRIDABLE) else [(n, v) for n, v in common if n not in own]
+        if not any(name in _OVERRIDABLE for name, _ in message.get("headers", ())):
+            return common
+        own = {name for name, _ in message["headers"]}
+        return [(name, value) for name, value in common if name not in own]
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         head = read_head(scope["headers"])
@@ -212,7 +214,7 @@ def refuse(error: HandrailError | None) -> None:
         raise error
 
 
-_OVERRIDABLE = frozenset({b"cache-control", b"x-frame-options", b"cross-origin-resource-policy"})
+_OVERRIDABLE = frozenset({b"cache-control", b"cross-origin-resource-policy"})
 
 
 async def _refuse_upgrade(send: Send, exc: HandrailError, lang: Lang, request_id: str) -> None:
