@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from handrail.policy.paths import absolute
 from handrail.policy.shell import tree
-from handrail.policy.shell.lexer import TooDeep
+from handrail.policy.shell.lexer import TooDeep, TooLong
 from handrail.policy.shell.parser import DECLARES, TooMany
 from handrail.policy.shell.parser import parse as read
 from handrail.policy.shell.syntax import Facts as Read
@@ -56,7 +56,7 @@ class Facts:
     changed: list[str] = field(default_factory=list[str])  # variables that get a value from elsewhere: read, for, printf -v
     strange: str = ""  # a form that one of the two parsers does not follow
     failed: bool = False  # not everything is understood
-    limit: str = ""  # "nesting" or "segments"
+    limit: str = ""  # "nesting", "segments" or "words"
     recursion: tuple[int, int] | None = None  # a function that starts itself twice
 
 
@@ -68,6 +68,8 @@ def parse(text: str, names: Names, bases: list[str]) -> Facts:
         return Facts(limit="nesting")
     except TooMany:
         return Facts(limit="segments")
+    except TooLong:
+        return Facts(limit="words")
     names.add(found.assignments)
     _positional(found, names)
     facts = Facts(failed=bool(found.problems), process_substitution=found.process)
@@ -89,6 +91,7 @@ def parse(text: str, names: Names, bases: list[str]) -> Facts:
 def _positional(found: Read, names: Names) -> None:
     """`set -- a b` and the arguments of a function are $1, $2 ... and $@."""
     functions = {function.name for function in found.functions}
+    names.known.clear()
     for simple in found.commands:
         head = simple.words[0].literal if simple.words else None
         if head != "set" and head not in functions:

@@ -13,6 +13,7 @@ from handrail.policy.call import Bench, Call, base_name, lines
 from handrail.policy.facts import MAX_SEGMENTS, Facts, Simple, parse
 from handrail.policy.paths import absolute, is_own_data, names_own_data, normal
 from handrail.policy.precheck import JOINED, precheck
+from handrail.policy.shell.lexer import MAX_WORDS
 from handrail.policy.shell.syntax import UNKNOWN
 from handrail.policy.table import BY_PROGRAM
 from handrail.policy.verdict import SEVERITY, Command, Context, Level, Reason, Verdict
@@ -103,11 +104,13 @@ class Judge:
             whole = [word.value for word in positional[1:]]
             joined = {} if None in whole else dict.fromkeys("@*", " ".join(value or "" for value in whole))
             self.names.fixed = {**fixed, **given, **joined}
+            self.names.known.clear()
         try:
             self.text(text)
         finally:
             self._depth -= 1
             self._span, self.bases, self.names.fixed = outer, bases, fixed
+            self.names.known.clear()
 
     def source(self, made: Call, text: str) -> None:
         """Judge text that the program of this call runs."""
@@ -191,6 +194,8 @@ class Judge:
     def _limit(self, limit: str, text: str) -> None:
         if limit == "nesting":
             self.say("limit.nesting", "deny", (0, len(text)), "nested too deep", "嵌套过深")
+        elif limit == "words":
+            self.say("limit.words", "deny", (0, len(text)), f"more than {MAX_WORDS} words", f"超过 {MAX_WORDS} 个词")
         else:
             en, zh = f"more than {MAX_SEGMENTS} commands in one string", f"一条命令串中超过 {MAX_SEGMENTS} 个命令"
             self.say("limit.segments", "deny", (0, len(text)), en, zh)

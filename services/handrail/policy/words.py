@@ -12,7 +12,8 @@ from handrail.policy.shell.syntax import Word as Written
 
 MAX_VALUES = 16  # possibilities that are followed for one word
 MAX_BRACES = 64
-MAX_LENGTH = 65536
+MAX_LENGTH = 8192  # a longer value of a variable is not followed: doubled a few times it would be the whole memory
+MAX_BRANCHES = 4  # pieces of one word that may differ: 2 ** 4 alternatives
 CHAIN = 8  # X=$Y; Y=$Z ...
 FROM_OUTSIDE = frozenset(
     "PATH LOGNAME LANG LC_ALL TERM RANDOM SECONDS LINENO HOSTNAME UID EUID PPID COLUMNS LINES SRANDOM EPOCHSECONDS".split()
@@ -53,27 +54,42 @@ class Names:
     fixed: Mapping[str, str]  # HOME, PWD ...
     assigned: dict[str, list[Written | None]] = field(default_factory=dict[str, list[Written | None]])
     busy: set[str] = field(default_factory=set[str])
+    known: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])  # what was looked up already
+    cut: int = 0  # how often a chain was too long to follow
 
     def add(self, assignments: list[Assignment]) -> None:
         """Note what is assigned."""
+        self.known.clear()
         for assignment in assignments:
             self.assigned.setdefault(assignment.name, []).append(assignment.value)
 
     def look_up(self, name: str) -> tuple[str, ...]:
         """The alternatives; UNKNOWN is one of them when there may be others."""
+        found = self.known.get(name)
+        if found is not None:
+            return found
         if name in self.busy or len(self.busy) > CHAIN:
+            self.cut += 1
             return (UNKNOWN,)
+        before = self.cut
+        self.busy.add(name)
+        found = self._values(name)
+        self.busy.discard(name)
+        if self.cut == before or not self.busy:  # what was cut short inside another look-up may be longer on its own
+            self.known[name] = found
+        return found
+
+    def _values(self, name: str) -> tuple[str, ...]:
         words, fixed = self.assigned.get(name), self.fixed.get(name)
         if words is None:
             if fixed is not None:
                 return (fixed,)
             # the environment is clean: a name that nobody set is empty
             return (UNKNOWN,) if name in FROM_OUTSIDE or not (name[0].isalpha() or name[0] == "_") else ("", UNKNOWN)
-        self.busy.add(name)
         found: list[str] = [fixed] if fixed is not None else []
         for word in words[:MAX_VALUES]:
             found.extend((UNKNOWN,) if word is None else alternatives(word, self))
-        self.busy.discard(name)
+        found = [value if len(value) <= MAX_LENGTH else UNKNOWN for value in found]
         return _few([*found, UNKNOWN] if len(words) > MAX_VALUES else found)
 
 
@@ -89,15 +105,27 @@ def alternatives(word: Written, names: Names) -> tuple[str, ...]:
         if literal.isascii() or not MARKED.search(literal):
             return (literal,)
         return tuple(_tilde(opened, names) for opened in _open_braces(literal))
-    found = [""]
-    for part in word.parts:
-        options = _part(part, names)
-        found = list(_few([start + option for start in found for option in options]))
-        if any(len(value) > MAX_LENGTH for value in found):
-            return (UNKNOWN,)
+    found = _joined(word, names)
     if any(OPEN in value for value in found):
         found = [opened for value in found for opened in _open_braces(value)]
     return tuple(_tilde(value, names) for value in _few(found))
+
+
+def _joined(word: Written, names: Names) -> list[str]:
+    """Every combination of the pieces' alternatives; where too many pieces differ, the later ones are unknown."""
+    found, tail = [""], list[str]()
+    branches = 0
+    for part in word.parts:
+        options = _part(part, names)
+        branches += len(options) > 1
+        if len(options) == 1 or branches > MAX_BRANCHES:
+            tail.append(options[0] if len(options) == 1 else UNKNOWN)
+            continue
+        run = "".join(tail)
+        tail = []
+        found = list(_few([start + run + option for start in found for option in options]))
+    run = "".join(tail)
+    return [start + run for start in found]
 
 
 def _part(part: Part, names: Names) -> tuple[str, ...]:
@@ -136,6 +164,8 @@ def _open_braces(text: str) -> list[str]:
     """Brace expansion; what is more than MAX_BRACES becomes unknown."""
     if OPEN not in text:
         return [text]
+    if text.count(OPEN) > MAX_BRACES:
+        return [UNKNOWN]
     done: list[str] = []
     waiting = [text]
     while waiting:

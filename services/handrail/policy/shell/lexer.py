@@ -8,6 +8,8 @@ from handrail.policy.shell.ansi import decode
 from handrail.policy.shell.syntax import BRACKET, CLOSE, COMMA, MARKS, OPEN, QUESTION, STAR, TILDE, Facts, Part, Word
 
 MAX_DEPTH = 40
+MAX_WORDS = 4096
+MANY_PARTS = 8
 MAX_RETRIES = 8
 RUN = re.compile(r"[^ \t\n;&|()<>'\"\\$`*?\[{}~\ue000-\ue007]+")
 SINGLE_WORD = re.compile(r"[A-Za-z0-9_./:@%+=^,\-]+(?=[ \t\n;|&)]|\Z)")
@@ -17,6 +19,7 @@ NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^]]*\])?\+?=", re.ASCII)
 PARAMETER = re.compile(r"(?:[A-Za-z_]\w*|\d+|[@*#?\-$!])", re.ASCII)
 OPERATOR = re.compile(r":?[-=+?]|##?|%%?|//?|\^\^?|,,?|@|:|\[")
+ARITHMETIC = re.compile(r"[^$`\\()\[\]]+")
 ENDS_WORD = " \t\n;&|()<>"
 SPECIAL = {"*": STAR, "?": QUESTION, "[": BRACKET, "{": OPEN, "}": CLOSE}
 STRAY = {ord(mark): "\ufffd" for mark in MARKS}
@@ -32,6 +35,10 @@ class SyntaxProblem(Exception):  # a finding that unwinds to the next place wher
 
 class TooDeep(Exception):  # unwinds to the judge, which denies
     """Nested deeper than MAX_DEPTH."""
+
+
+class TooLong(Exception):  # noqa: N818  # unwinds to the judge, which denies
+    """More words than MAX_WORDS."""
 
 
 class Lexer:
@@ -67,6 +74,9 @@ class Lexer:
     def word(self) -> Word:
         """The word at `i`."""
         text, start = self.text, self.i
+        self.facts.read += 1
+        if self.facts.read > MAX_WORDS:
+            raise TooLong
         simple = SINGLE_WORD.match(text, start)
         if simple is not None:
             self.i = simple.end()
@@ -114,6 +124,8 @@ class Lexer:
 
     def _built(self, start: int, parts: list[Part], *, quoted: bool = False, ansi: bool = False) -> Word:
         begin, end = self.span(start, self.i)
+        if len(parts) > MANY_PARTS:
+            parts = _merged(parts)
         if all(part.kind == "text" for part in parts):
             return Word(begin, end, "".join(part.text for part in parts), (), quoted, ansi)
         return Word(begin, end, None, tuple(parts), quoted, ansi)
@@ -238,9 +250,9 @@ class Lexer:
     def _arithmetic(self, parts: list[Part], close: str) -> None:
         """Up to `close`; what is inside matters only for the substitutions in it."""
         self.deeper()
-        begun, level, inside = self.i, 0, list[Part]()
+        begun, level, inside, text = self.i, 0, list[Part](), self.text
         while self.i < self.size:
-            char = self.text[self.i]
+            char = text[self.i]
             if level == 0 and self.text.startswith(close, self.i):
                 self.i += len(close)
                 self.depth -= 1
@@ -253,9 +265,15 @@ class Lexer:
             elif char == "\\":
                 self.i += 2
             else:
+                run = ARITHMETIC.match(text, self.i)
+                if run is not None:
+                    self.i = run.end()
+                    continue
                 level += (char in "([") - (char in ")]")
                 if level < 0:
                     break
+                if level > MAX_DEPTH:
+                    raise TooDeep
                 self.i += 1
         raise SyntaxProblem("arithmetic", begun)
 
@@ -313,3 +331,18 @@ class Lexer:
                 mark = TILDE if char == "~" and self.i - 1 == begun else SPECIAL.get(char) if char in "*?[" else None
                 inside.append(Part("text", mark or char.translate(STRAY)))
         raise SyntaxProblem("expansion", begun)
+
+
+def _merged(parts: list[Part]) -> list[Part]:
+    """Neighbouring texts made one."""
+    found: list[Part] = []
+    run: list[str] = []
+    for part in parts:
+        if part.kind == "text":
+            run.append(part.text)
+            continue
+        if run:
+            found.append(Part("text", "".join(run)))
+            run = []
+        found.append(part)
+    return [*found, Part("text", "".join(run))] if run else found

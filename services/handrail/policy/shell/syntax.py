@@ -107,4 +107,5 @@ class Facts:
     process: tuple[int, int] | None = None  # the first process substitution
     taken: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])  # spans of back-quotes and here-documents
     retries: int = 0
+    read: int = 0  # words
     problems: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
