@@ -11,6 +11,7 @@ from handrail.api.context import Workspace
 from handrail.api.gate.errors import reasons_as_json
 from handrail.api.http import Router, WireBody, actor_of, services_of
 from handrail.api.services import Services
+from handrail.contract.errors import InvalidRequest
 from handrail.policy import Context, Verdict, check
 
 router = Router(tags=["policy"])
@@ -39,6 +40,8 @@ class CheckAnswer(BaseModel):
 async def policy_check(request: Request, body: CheckBody) -> dict[str, object]:
     """What would happen to the command, and why."""
     actor = actor_of(request)
+    if "\0" in body.command or "\0" in (body.cwd or ""):
+        raise InvalidRequest(detail="command, cwd: a NUL character")  # no shell can be given one
     verdict = check(body.command, context_of(services_of(request), actor.workspace, body.cwd))
     message = "message_zh" if actor.lang == "zh" else "message"
     reasons = [
