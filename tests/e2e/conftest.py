@@ -7,6 +7,7 @@ import threading
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -48,7 +49,7 @@ class Watched:
     asked: list[str] = field(default_factory=list[str])
 
 
-def watched(browser: Browser, *, width: int = 1280, scheme: str = "light", locale: str = "en-US") -> Watched:
+def watched(browser: Browser, *, width: int = 1280, scheme: Literal["light", "dark"] = "light", locale: str = "en-US") -> Watched:
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, locale=locale)
     found = Watched(context.new_page())
     found.page.on("console", lambda message: found.complaints.append(message.text) if message.type in ("error", "warning") else None)

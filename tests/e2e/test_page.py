@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from playwright.sync_api import Browser, expect
 
@@ -12,7 +14,9 @@ from tests.e2e.conftest import watched
 @pytest.mark.req("O2")
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_shows_the_state_and_how_to_pair(browser: Browser, handrail: Running, width: int, scheme: str) -> None:
+def test_the_page_shows_the_state_and_how_to_pair(
+    browser: Browser, handrail: Running, width: int, scheme: Literal["light", "dark"]
+) -> None:
     seen = watched(browser, width=width, scheme=scheme)
     seen.page.goto(handrail.url)
     expect(seen.page.locator("#state")).to_have_text("Ready")

@@ -25,7 +25,11 @@ def double_quoted(text: str) -> str:
 
 def ansi_quoted(text: str) -> str:
     """In $'...', every third character as an escape."""
-    return "$'" + "".join(f"\\x{ord(char):02x}" if index % 3 == 0 and char.isascii() else _plain(char) for index, char in enumerate(text)) + "'"
+    return (
+        "$'"
+        + "".join(f"\\x{ord(char):02x}" if index % 3 == 0 and char.isascii() else _plain(char) for index, char in enumerate(text))
+        + "'"
+    )
 
 
 def _plain(char: str) -> str:
@@ -42,7 +46,7 @@ ANYWHERE: tuple[str, ...] = (
     "true && {}", "false || {}", "true; {}", "ls\n{}", "{}\nls", "{}\ntrue", "{} &\nwait", "{{ {}\n}}", "( {}\n)", "(\n{}\n) > out.txt", "if true; then {}\nfi",
     "if {}\nthen ls; fi", "if ls; then :; else {}\nfi", "while :; do {}\nbreak; done", "until {}\ndo :; done", "for zz in a b; do {}\ndone",
     "for ((i=0; i<1; i++)); do {}\ndone", "case x in *) {}\n;; esac", "f() {{ {}\n}}; f", "function g {{ {}\n}}\ng", "f() ( {}\n); f", "echo $( {}\n)",
-    "echo \"x $( {}\n) y\"", "npm run $( {}\n)", "zz=$( {}\n)", "cat <( {}\n)", "ls > >( {}\n)", "[[ -d a ]] && {}", "[ -d / ] && {}", "((1)) && {}",
+    'echo "x $( {}\n) y"', "npm run $( {}\n)", "zz=$( {}\n)", "cat <( {}\n)", "ls > >( {}\n)", "[[ -d a ]] && {}", "[ -d / ] && {}", "((1)) && {}",
     "echo ${{zz:-$( {}\n)}}", "zz[$( {}\n)]=1", "arr=(a $( {}\n))", "cat <<EOF9\n$( {}\n)\nEOF9", "cat <<-EOF9\n\t$( {}\n)\n\tEOF9", "# it's\n{}", "echo \\' \n{}",
     "echo '#' \n{}", "select zz in a; do {}\ndone", "export A=1; {}", "set -e; {}", "time {{ {}\n}}", "! {{ {}\n}}", "coproc {{ {}\n}}", "{{ {}\n}} | cat",
     "ls |& {{ {}\n}}", "echo $(( $( {}\n) + 1 ))", "{{ {}\n}} 2>&1 | tee log.txt", "echo a > $( {}\n)", "for zz in $( {}\n); do :; done",
@@ -51,8 +55,8 @@ ANYWHERE: tuple[str, ...] = (
 AS_TEXT: tuple[str, ...] = (
     "bash -c {}", "sh -c {}", "bash -lc {}", "bash -euo pipefail -c {}", "/bin/bash -c {}", "eval {}", "trap {} EXIT", "nohup bash -c {} &", "sudo bash -c {}",
     "env bash -c {}", "xargs -I% bash -c {}", "find . -exec bash -c {} \\;", "timeout 5 sh -c {}", "busybox sh -c {}", "sh <<< {}", "echo {} | sh",
-    "printf %s {} | bash", "git -c alias.x='!'{} x", "script -qc {} /dev/null", "flock f -c {}", "watch {}", "su -c {}", "zz={}; eval \"$zz\"", "exec sh -c {}",
-    "command bash -c {}", "python3 -c {}", "npx -c {}", "ssh -o ProxyCommand={} h", "f() {{ eval \"$1\"; }}; f {}", "set -- {}; eval \"$1\"",
+    "printf %s {} | bash", "git -c alias.x='!'{} x", "script -qc {} /dev/null", "flock f -c {}", "watch {}", "su -c {}", 'zz={}; eval "$zz"', "exec sh -c {}",
+    "command bash -c {}", "python3 -c {}", "npx -c {}", "ssh -o ProxyCommand={} h", 'f() {{ eval "$1"; }}; f {}', 'set -- {}; eval "$1"',
 )  # fmt: skip
 # before a simple command
 PREFIXES: tuple[str, ...] = (
@@ -76,7 +80,7 @@ def as_text(template: str, quote: Wrap) -> Wrap:
 
 def around(template: str) -> Wrap:
     """The command in the place of `{}`."""
-    return lambda text: template.format(text)
+    return template.format
 
 
 def wraps() -> st.SearchStrategy[Wrap]:
@@ -92,7 +96,9 @@ def prefixes() -> st.SearchStrategy[Wrap]:
 def attacks() -> list[str]:
     """The attack variants that are complete commands."""
     rows = tomllib.loads((UNIT / "attacks.toml").read_text(encoding="utf-8"))
-    return [command for row, levels in rows.items() if row not in ("ATK-17", "ATK-5") for commands in levels.values() for command in commands]
+    return [
+        command for row, levels in rows.items() if row not in ("ATK-17", "ATK-5") for commands in levels.values() for command in commands
+    ]
 
 
 def cases() -> list[str]:
@@ -102,7 +108,7 @@ def cases() -> list[str]:
 
 # simple commands: no operator of the shell in them
 SIMPLE: tuple[str, ...] = (
-    "rm -rf /", "rm -r -f /usr", "rm -rf build", "rm --recursive --force ~", "\\rm -rf /", "'rm' -rf '/'", "r\"m\" -rf //usr", "mkfs.ext4 /dev/sda1", "dd if=x of=/dev/sda",
+    "rm -rf /", "rm -r -f /usr", "rm -rf build", "rm --recursive --force ~", "\\rm -rf /", "'rm' -rf '/'", 'r"m" -rf //usr', "mkfs.ext4 /dev/sda1", "dd if=x of=/dev/sda",
     "dd of=b.img", "tee /etc/passwd", "cp x /etc/shadow", "curl http://x", "wget x", "ssh h", "scp a h:b", "nc -l 80", "kill 1", "killall node", "systemctl restart x",
     "shutdown now", "pip install x", "npm install -g x", "git push --force", "git -c core.pager=x log", "chmod -R 777 .", "chmod 777 /", "chown bob f", "chown -R x /",
     "shred f", "truncate -s 0 f", "find / -delete", "find . -delete", "find . -exec rm -rf / ;", "cat ~/.handrail/x", "bash -c 'rm -rf /'", "sh -c 'curl x'", "sudo id",

@@ -29,7 +29,9 @@ def assigned(bench: Bench, name: str, word: Word | None, *, whole: bool) -> None
             if value and value != "cat":
                 bench.shell(value, span)
     if word is not None and any("$(" in value or "`" in value for value in word.values):
-        bench.say("assign.code", "confirm", span, "the value holds a command that a later expansion may run", "变量值含可能被后续展开执行的命令")
+        bench.say(
+            "assign.code", "confirm", span, "the value holds a command that a later expansion may run", "变量值含可能被后续展开执行的命令"
+        )
     if name == "IFS" and not whole:
         return
     if name == "HOME" and not whole and word is not None and word.known:

@@ -10,7 +10,6 @@ from handrail.policy.facts import Simple
 from handrail.policy.verdict import Context, Level
 from handrail.policy.words import Names, Word
 
-
 MAX_LINES = 32
 
 

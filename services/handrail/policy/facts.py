@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from handrail.policy.paths import absolute
 from handrail.policy.shell import tree
 from handrail.policy.shell.lexer import TooDeep, TooLong
-from handrail.policy.shell.parser import DECLARES, TooMany
 from handrail.policy.shell.parser import parse as read
+from handrail.policy.shell.simple import DECLARES, TooMany
 from handrail.policy.shell.syntax import Facts as Read
 from handrail.policy.shell.syntax import Function
 from handrail.policy.shell.syntax import Simple as ReadSimple
@@ -182,7 +182,7 @@ def _moving(words: list[Word]) -> list[Word]:
     if index and rest and " " in (rest[0].value or ""):  # eval 'cd /x'
         first = rest[0]
         pieces = (first.value or "").replace(";", " ").replace("&", " ").split()
-        rest = [Word(piece, (piece,), True, first.start, first.end) for piece in pieces]  # noqa: FBT003  # positions are quicker
+        rest = [Word(piece, (piece,), True, first.start, first.end) for piece in pieces]  # positions are quicker
     return rest if rest and rest[0].value in MOVES else []
 
 

@@ -81,7 +81,9 @@ def _clone(bench: Bench, made: Call, rest: list[Word]) -> None:
     for index, word in enumerate(rest[:-1]):
         if word.value in ("-c", "--config"):
             _setting(bench, made, rest[index + 1])
-    found = operands(rest, frozenset({"-b", "-c", "-o", "-u", "--branch", "--config", "--depth", "--origin", "--reference", "--jobs", "-j"}))
+    found = operands(
+        rest, frozenset({"-b", "-c", "-o", "-u", "--branch", "--config", "--depth", "--origin", "--reference", "--jobs", "-j"})
+    )
     if len(found) > 1:
         target(bench, found[-1])
 

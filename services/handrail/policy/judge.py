@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from collections.abc import Callable, Sequence
 
-from handrail.policy import code, git, launch, removal, runners, scripts, shells, windows, writing
+from handrail.policy import code, removal, shells, windows, writing
 from handrail.policy.assignments import assigned
-from handrail.policy.call import Bench, Call, base_name, lines
+from handrail.policy.call import Call, base_name, lines
 from handrail.policy.facts import MAX_SEGMENTS, Facts, Simple, parse
-from handrail.policy.paths import absolute, is_own_data, names_own_data, normal
+from handrail.policy.own_data import OWN_DATA, OwnData
+from handrail.policy.paths import names_own_data, normal
 from handrail.policy.precheck import JOINED, precheck
+from handrail.policy.programs import HANDLERS, QUOTES, READ_ONLY, STARTED_BY_OTHERS
 from handrail.policy.shell.lexer import MAX_WORDS
 from handrail.policy.shell.syntax import UNKNOWN
 from handrail.policy.table import BY_PROGRAM
@@ -24,41 +25,11 @@ POLICY_VERSION = "1"
 MAX_NESTING = 10  # payloads inside payloads
 MAX_WRAPPERS = 16
 MAX_REASONS = 50
-# a substitution in their words alone does not raise the verdict: they print, look or test
-READ_ONLY = frozenset({
-    "echo", "printf", "cat", "ls", "pwd", "cd", "whoami", "test", "[", "true", "false", "date", "wc", "head", "tail", "which", "type", "dirname",
-    "basename", "realpath", "readlink", "stat", "file", "du", "df", "id", "uname", "hostname", "grep", "egrep", "fgrep", "diff", "cmp", "sort",
-    "uniq", "[[", "cut", "tr", "nl", "tac", "rev", "seq", "expr", "md5sum", "sha256sum", "sha1sum", "return", "exit", ":",
-})  # fmt: skip
-# programs whose operands are text or names, never a command line
-QUOTES = READ_ONLY | frozenset({
-    "man", "info", "git", "rg", "ack", "ag", "npm", "pnpm", "yarn", "npx", "sed", "awk", "jq", "yq", "make", "cargo", "go", "pytest", "touch", "mkdir",
-    "export", "declare", "local", "readonly", "typeset", "unset", "set", "let", "read", "docker", "tee", "logger", "wall", "help", "apropos", "less",
-    "more", "tldr", "hash", "pgrep", "ps", "kubectl", "gh", "tar", "zip", "unzip", "ln", "cp", "mv", "rm", "chmod", "chown", "code", "vi", "vim",
-})  # fmt: skip
 ABOUT_ITSELF = (["--version"], ["--help"])
 UNKNOWN_PROGRAM = ("which program runs is not known", "无法确定运行的程序")
 FED = frozenset({"xargs", "parallel"})  # their standard input becomes arguments
-OWN_DATA = ("touches the service's own data", "触及服务自身的数据")
 DECIDES = ("the result of a command decides what happens", "命令替换的结果决定执行内容")
-GLOBBED = re.compile(r"[*?\[]")
 CONFUSABLE = re.compile(r"[^\x00-\x7f]")
-
-Handler = Callable[[Bench, Call], None]
-HANDLERS: dict[str, Handler] = {
-    "rm": removal.rm, "find": removal.find, "chmod": removal.chmod, "chown": removal.chown, "chgrp": removal.chown,
-    "git": git.git, "env": launch.env, "xargs": launch.xargs, "parallel": launch.parallel, "ssh": launch.ssh, "scp": launch.ssh, "sftp": launch.ssh,
-    "rsync": launch.rsync, "tar": launch.tar, "bsdtar": launch.tar, "gtar": launch.tar, "make": launch.make, "gmake": launch.make,
-    "fd": launch.fd, "fdfind": launch.fd, "su": launch.shell_option, "runuser": launch.shell_option, "script": launch.shell_option,
-    "flock": launch.shell_option, "awk": scripts.awk, "gawk": scripts.awk, "mawk": scripts.awk, "nawk": scripts.awk,
-    "sed": scripts.sed, "gsed": scripts.sed, "powershell": windows.powershell, "pwsh": windows.powershell,
-    "powershell.exe": windows.powershell, "cmd": windows.cmd, "cmd.exe": windows.cmd,
-    **dict.fromkeys(shells.SHELLS, shells.shell), **dict.fromkeys(code.INLINE, code.inline),
-    "at": shells.from_input, "batch": shells.from_input, "vim": launch.editor, "vi": launch.editor, "nvim": launch.editor, "ex": launch.editor,
-    "sqlite3": launch.database, "psql": launch.database, "mysql": launch.database,
-    "sg": runners.operands_as_shell, "screen": runners.operands_as_shell, "zellij": runners.operands_as_shell,
-    **dict.fromkeys(runners.RUNNERS, runners.runner), **dict.fromkeys(launch.RUNS_OPTION, launch.options_that_run),
-}  # fmt: skip
 
 
 class Judge:
@@ -70,15 +41,14 @@ class Judge:
         self.reasons: dict[tuple[str, int, int], Reason] = {}
         self.commands: list[Command] = []
         self.names = Names(
-            {"HOME": context.home, "PWD": context.cwd, "OLDPWD": context.cwd, "TMPDIR": "/tmp", "USER": "user", "IFS": " \t\n"}
-        )  # a value to judge with
+            {"HOME": context.home, "PWD": context.cwd, "OLDPWD": context.cwd, "TMPDIR": "/tmp", "USER": "user", "IFS": " \t\n"}  # noqa: S108  # a value to judge with
+        )
         self._depth = 0
         self._segments = 0
         self._span: tuple[int, int] | None = None  # of the payload that is being judged
         self._seen: set[tuple[str, ...]] = set()  # text and the directories it was judged in
         self._probing = False
-        self._data_name = posixpath.basename(context.data_dir.rstrip("/"))
-        self._data_places = (context.data_dir.casefold(), context.home.casefold() + "/" + self._data_name.casefold())
+        self._own_data = OwnData(context)
 
     # --- what handlers use
 
@@ -123,11 +93,11 @@ class Judge:
 
     def code_path(self, path: str, span: tuple[int, int], *, removes: bool, writes: bool) -> None:
         """Judge a path that stands in the source text of another language."""
-        word = Word(path, (path,), True, *span)  # noqa: FBT003  # positions are quicker
-        self._own_data(word)
+        word = Word(path, (path,), True, *span)  # positions are quicker
+        self._own_data.look(self, word)
         if path.startswith("~"):
-            word = Word(path, (self.context.home + path[1:],), True, *span)  # noqa: FBT003
-            self._own_data(word)
+            word = Word(path, (self.context.home + path[1:],), True, *span)
+            self._own_data.look(self, word)
         if removes:
             removal.never(self, word)
         if writes:
@@ -164,7 +134,6 @@ class Judge:
         elif name in ("busybox", "toybox"):
             self._inner(call, list(call.args))
         else:
-            self._builtin(name, call, texts)
             self._doubt(name, call)
 
     # --- steps
@@ -189,7 +158,7 @@ class Judge:
             self._simple(simple)
         for redirect in facts.loose:
             writing.redirect(self, redirect)
-            self._own_data(redirect.target)
+            self._own_data.look(self, redirect.target)
 
     def _limit(self, limit: str, text: str) -> None:
         if limit == "nesting":
@@ -216,7 +185,7 @@ class Judge:
         if facts.recursion is not None:
             self.say("bomb", "deny", facts.recursion, "fork bomb", "fork 炸弹")
         for word in facts.words:
-            self._own_data(word)
+            self._own_data.look(self, word)
             if word.operator:
                 self.say("expansion.operator", "confirm", (word.start, word.end), "an expansion that can run code", "可能执行代码的展开")
             if word.substitution:
@@ -226,7 +195,7 @@ class Judge:
         self.bases = simple.bases
         for redirect in simple.redirects:
             writing.redirect(self, redirect)
-            self._own_data(redirect.target)
+            self._own_data.look(self, redirect.target)
         whole = not simple.words or bool(simple.declared)
         for name, word in simple.assignments:
             assigned(self, name, word, whole=whole)
@@ -241,7 +210,7 @@ class Judge:
         if not simple.words:
             return
         for word in simple.words:
-            self._own_data(word)
+            self._own_data.look(self, word)
             if word.operator:
                 self.say("expansion.operator", "confirm", (word.start, word.end), "an expansion that can run code", "可能执行代码的展开")
         if base_name(simple.words[0]) in FED and any(names_own_data(text, self.context) for text in simple.here):
@@ -257,37 +226,6 @@ class Judge:
         exempt = base_name(simple.words[0]) in READ_ONLY and self._depth == 0 and not simple.words[0].substitution
         if not exempt:
             self.say("substitution", "confirm", (holders[0].start, holders[0].end), *DECIDES)
-
-    def _own_data(self, word: Word) -> None:
-        for value in word.values:
-            if not self._near(value):
-                continue
-            candidates = (value, value.partition("=")[2]) if "=" in value else (value,)
-            if any(is_own_data(path, self.context) for candidate in candidates if candidate for path in absolute(candidate, self.bases)):
-                self.say("own_data", "deny", (word.start, word.end), *OWN_DATA)
-                return
-            if self._data_name in value:
-                self._named_data(word, value)
-
-    def _near(self, value: str) -> bool:
-        """Whether a word can reach our data at all: it has the name or a wildcard, or a command runs in there. Quick, for every word."""
-        if self._data_name in value or (not value.islower() and self._data_name.casefold() in value.casefold()):
-            return True
-        if any(map(value.__contains__, "*?[")):
-            head = GLOBBED.split(value, maxsplit=1)[0].casefold()
-            if ".." in head or "//" in head or "/." in head or "=" in head or head.startswith("/proc"):
-                return True
-            starts = [head] if head.startswith("/") else [base.casefold().rstrip("/") + "/" + head for base in self.bases]
-            return any(place.startswith(start) or start.startswith(place) for start in starts for place in self._data_places)
-        return any(base.startswith(self._data_places[0]) for base in self.bases)
-
-    def _named_data(self, word: Word, value: str) -> None:
-        """`-f/path`, `@/path`, `file:///path`; or a directory of this name somewhere else (a link?)."""
-        span = (word.start, word.end)
-        if names_own_data(value, self.context):
-            self.say("own_data", "deny", span, *OWN_DATA)
-        elif self._data_name.startswith(".") and self._data_name in value.split("/"):
-            self.say("own_data.name", "confirm", span, "is named like the service's own data", "与服务自身数据目录同名")
 
     def _unknown(self, call: Call, word: Word) -> None:
         rest = call.words[1:]
@@ -326,7 +264,7 @@ class Judge:
         for word in inner.assigned:
             key, _, value = (word.value or "").partition("=")
             assigned(self, key, Word(value, (value,), known=True, start=word.start, end=word.end), whole=False)
-        if wrapper.shell and inner.words:
+        if wrapper.joined and inner.words:
             for line in lines(inner.words):
                 self.shell(line, call.span)
         if inner.words and inner.words[0].value is None and not inner.words[0].values:
@@ -342,43 +280,6 @@ class Judge:
         if found is not None:
             self.call(found)
 
-    def _builtin(self, name: str, call: Call, texts: list[str]) -> None:
-        """Builtins that run text or change what later commands mean."""
-        if name == "eval":
-            for line in lines(call.args):
-                self.shell(line, call.span)
-            self._inner(call, list(call.args))
-            for word in call.args:
-                if not word.known:
-                    shells.unseen(self, word)
-        elif name == "trap" and call.args:
-            for value in call.args[0].values:
-                self.shell(value, call.span)
-        elif name == "alias":
-            for word in call.args:
-                for value in word.values:
-                    self.shell(value.partition("=")[2], call.span)
-        elif name in ("source", ".") and call.args:
-            shells.script(self, call, call.args[0])
-        elif name == "command":
-            self._command(call, texts)
-        elif name in ("mapfile", "readarray", "complete", "compgen") and {"-C", "-F"} & set(texts):
-            self.say("state.builtin", "confirm", call.span, "runs a command later", "稍后会执行命令")
-        elif name == "hash" and "-p" in texts:
-            self.say("state.builtin", "confirm", call.span, "changes which program a name means", "改变名称对应的程序")
-        elif name == "printf" and "-v" in texts[:-1]:
-            assigned(self, texts[texts.index("-v") + 1], None, whole=True)
-        elif name in ("export", "declare", "typeset", "readonly", "local"):
-            for text in texts:
-                if text.startswith("-") and "n" in text:
-                    self.say("state.builtin", "confirm", call.span, "a name that stands for another one", "指向其他变量的名称引用")
-
-    def _command(self, call: Call, texts: list[str]) -> None:
-        """`command [-pvV] [--] NAME`: with v or V it only tells what NAME is."""
-        count = next((index for index, text in enumerate(texts) if not re.fullmatch(r"-[pvV]+", text)), len(texts))
-        if not any("v" in text.lower() for text in texts[:count]):
-            self._inner(call, list(call.args[count + (texts[count : count + 1] == ["--"]) :]))
-
     def _doubt(self, name: str, call: Call) -> None:
         """A program that nothing is known of, followed by what would be denied on its own: it may be a launcher."""
         if name in QUOTES or name in HANDLERS or name in BY_PROGRAM or self._probing:
@@ -389,28 +290,26 @@ class Judge:
             level = self._probe(call, index)
             own_script = "/" in (call.words[0].value or "")
             if level == "deny" or (level == "confirm" and not own_script):
-                self.say("wrapper.unknown", "confirm", call.span, "may start what would be asked about on its own", "可能会启动需要确认的命令")
+                self.say(
+                    "wrapper.unknown", "confirm", call.span, "may start what would be asked about on its own", "可能会启动需要确认的命令"
+                )
                 return
 
     def _probe(self, call: Call, index: int) -> Level:
         """What the words from `index` on would be worth as a command."""
         probe = Judge(self.context)
-        probe.bases, probe._probing, probe._depth = list(self.bases), True, self._depth  # noqa: SLF001  # its own kind
-        probe._inner(call, list(call.args[index:]))  # noqa: SLF001
-        return max((found.severity for found in probe.reasons.values()), key=SEVERITY.__getitem__, default="allow")
+        probe.bases, probe._probing, probe._depth = list(self.bases), True, self._depth  # its own kind
+        probe._inner(call, list(call.args[index:]))
+        severest: Level = "allow"
+        for found in probe.reasons.values():
+            severest = max(severest, found.severity, key=SEVERITY.__getitem__)
+        return severest
 
     def _note(self, call: Call) -> None:
         if len(self.commands) < MAX_SEGMENTS * 2:
             span = self._span or call.span
             argv = tuple(word.value for word in call.words)
             self.commands.append(Command(argv, " ".join(word.text for word in call.words)[:500], *span))
-
-
-STARTED_BY_OTHERS = frozenset(
-    {"rm", "dd", "chmod", "chown", "find", "sudo", "doas", "curl", "wget", "ssh", "scp", "nc", "env", "xargs", "nohup", "timeout", "eval"}
-    | {name for name in BY_PROGRAM if name.startswith("mkfs")}
-    | shells.SHELLS
-)
 
 
 def check(command: str, context: Context) -> Verdict:

@@ -198,7 +198,7 @@ def ssh(bench: Bench, made: Call) -> None:
 
 
 def editor(bench: Bench, made: Call) -> None:
-    """vim and its kin: `-c ':!command'` and `+!command`."""
+    """Vim and its kin: `-c ':!command'` and `+!command`."""
     for text in made.texts():
         mark = text.find("!")
         if mark >= 0:
@@ -228,7 +228,7 @@ def rsync(bench: Bench, made: Call) -> None:
 def tar(bench: Bench, made: Call) -> None:
     """tar: options that start programs; abbreviations count."""
     texts = made.texts()
-    for option, found in ((option, found) for option in TAR_RUNS for found in long_options(texts, option, 4)):
+    for option, found in [(name, value) for name in TAR_RUNS for value in long_options(texts, name, 4)]:
         text = found.partition("=")[2] if found.startswith("exec=") else found
         if option == "use-compress-program" and re.fullmatch(r"(?:gzip|bzip2|xz|zstd|pigz|lz4|lzip|pbzip2|pixz)(?: -[\w=]+)*", text):
             continue

@@ -15,7 +15,7 @@ PROTECTED = (
 )  # fmt: skip
 SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/full"})
 ACCOUNTS = frozenset({"/etc/passwd", "/etc/shadow", "/etc/gshadow", "/etc/group", "/etc/sudoers", "/etc/master.passwd"})
-SCRATCH = ("/tmp", "/var/tmp", "/dev/shm", "/dev/fd", "/proc/self/fd")
+SCRATCH = ("/tmp", "/var/tmp", "/dev/shm", "/dev/fd", "/proc/self/fd")  # noqa: S108  # names to compare with
 SLASHES = re.compile(r"/(?:\.?/)+")
 WORD_END = re.compile(r"[\s'\"`;,|&<>()]")
 PROCESS_LINK = re.compile(r"/+(?:\./+)*proc/+(?:self|thread-self|\d+|[^/]*[*?\[][^/]*)/+(?:task/+\d+/+)?(root|cwd)(?=/|\Z)")

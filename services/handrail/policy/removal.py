@@ -85,7 +85,7 @@ def chmod(bench: Bench, made: Call) -> None:
     recursive = "R" in short_flags(texts) or any(text.startswith("--rec") for text in texts)
     modes = [text for text in texts if _is_mode(text)]
     for word in words:
-        if any(path == "/" or path == "/*" for value in word.values for path in absolute(value, bench.bases) if value):
+        if any(path in ("/", "/*") for value in word.values for path in absolute(value, bench.bases) if value):
             bench.say("mode.root", "deny", (word.start, word.end), "changes the root directory itself", "更改根目录本身")
         elif recursive:
             _recursive_system(bench, word)

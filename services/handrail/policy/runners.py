@@ -21,8 +21,8 @@ class Runner:
     shell: frozenset[str] = frozenset()
 
 
-def _r(subcommands: str, values: str = "", skip: int = 0, shell: str = "") -> Runner:
-    return Runner(frozenset(subcommands.split()), frozenset(values.split()), skip, frozenset(shell.split()))
+def _r(subcommands: str, values: str = "", skip: int = 0, script: str = "") -> Runner:
+    return Runner(frozenset(subcommands.split()), frozenset(values.split()), skip, frozenset(script.split()))
 
 
 AT_ONCE = "."
@@ -34,9 +34,9 @@ RUNNERS: dict[str, Runner] = {
     "rye": _r("run"),
     "uv": _r("run", "-p --python --with --extra --group --project --directory --env-file --package --with-requirements --index"),
     "uvx": _r(AT_ONCE, "-p --python --with --from"),
-    "npx": _r(AT_ONCE, "-p --package -w --workspace", shell="-c --call"),
-    "npm": _r("exec x", "-p --package -w --workspace", shell="-c --call"),
-    "pnpm": _r("exec dlx", "--filter -F -C --dir", shell="-c"),
+    "npx": _r(AT_ONCE, "-p --package -w --workspace", script="-c --call"),
+    "npm": _r("exec x", "-p --package -w --workspace", script="-c --call"),
+    "pnpm": _r("exec dlx", "--filter -F -C --dir", script="-c"),
     "pnpx": _r(AT_ONCE),
     "yarn": _r("exec dlx", "-p --package"),
     "bunx": _r(AT_ONCE),
@@ -47,29 +47,29 @@ RUNNERS: dict[str, Runner] = {
     "micromamba": _r("run", "-n --name -p --prefix --cwd"),
     "dotenv": _r("run", "-f --file"),
     "foreman": _r("run", "-e --env"),
-    "mise": _r("exec x", "-C --cd -j", shell="-c --command"),
+    "mise": _r("exec x", "-C --cd -j", script="-c --command"),
     "asdf": _r("exec"),
     "rbenv": _r("exec"),
     "pyenv": _r("exec"),
     "nodenv": _r("exec"),
     "rustup": _r("run", skip=1),
     "perf": _r("stat record trace", "-e -o -F -C -p -t -r --event --output"),
-    "nix": _r("shell develop", shell="-c --command"),
-    "nix-shell": _r("", "-p -A -I", shell="--run --command"),
+    "nix": _r("shell develop", script="-c --command"),
+    "nix-shell": _r("", "-p -A -I", script="--run --command"),
     "docker": _r("exec", "-e -u -w --env --user --workdir --env-file", skip=1),
     "podman": _r("exec", "-e -u -w --env --user --workdir --env-file", skip=1),
     "kubectl": _r("exec", "-c -n --container --namespace --context", skip=1),
-    "tmux": _r("", shell=""),
+    "tmux": _r("", script=""),
     "nix-run": _r(AT_ONCE),
-    "go": _r("", shell="-exec -toolexec"),
-    "cargo-watch": _r("", shell="-s --shell"),
-    "nodemon": _r("", shell="--exec -x"),
-    "gcc": _r("", shell="-wrapper"),
-    "cc": _r("", shell="-wrapper"),
-    "g++": _r("", shell="-wrapper"),
-    "clang": _r("", shell="-wrapper"),
-    "start-stop-daemon": _r("", shell="--exec --startas -x -a"),
-    "concurrently": _r("", shell=""),
+    "go": _r("", script="-exec -toolexec"),
+    "cargo-watch": _r("", script="-s --shell"),
+    "nodemon": _r("", script="--exec -x"),
+    "gcc": _r("", script="-wrapper"),
+    "cc": _r("", script="-wrapper"),
+    "g++": _r("", script="-wrapper"),
+    "clang": _r("", script="-wrapper"),
+    "start-stop-daemon": _r("", script="--exec --startas -x -a"),
+    "concurrently": _r("", script=""),
 }
 EVERY_OPERAND_IS_SHELL = frozenset({"concurrently", "tmux", "screen", "zellij", "sg"})
 

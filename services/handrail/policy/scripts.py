@@ -13,7 +13,7 @@ AWK_VALUES = frozenset({"-F", "-v", "-f", "--field-separator", "--assign", "--fi
 SED_VALUES = frozenset({"-f", "--file", "-e", "--expression", "-l", "--line-length"})
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 AWK_STARTS = re.compile(r"\bsystem\s*\(|\|&?\s*getline\b|\|&?\s*[\"\w(]")
-AWK_WRITES = re.compile(r"\bprintf?\b[^;}\n>|]*>")
+STATEMENT = re.compile(r"[;}\n]")
 REGEX = re.compile(r"/(?:[^/\\\n]|\\.)*/")
 SED_ADDRESS = re.compile(r"(?:[\d,$~+!; \t\n{}]|/(?:[^/\\\n]|\\.)*/[IM]*)*")
 STARTS = ("code.starts", "confirm")
@@ -49,12 +49,17 @@ def _awk_text(bench: Bench, made: Call, word: Word, text: str) -> None:
         bench.say(*STARTS, made.span, "awk starts other programs", "awk 会启动其他程序")
     if names_own_data(text, bench.context):
         bench.say("own_data", "deny", made.span, "touches the service's own data", "触及服务自身的数据")
-    if AWK_WRITES.search(plain):
+    if _awk_writes(plain):
         for found in literals:
             if found.startswith(("/", "~", ".")):
                 bench.code_path(found, (word.start, word.end), removes=False, writes=True)
         if not any(found in ("/dev/stderr", "/dev/stdout") for found in literals):
             bench.say("write.awk", "confirm", made.span, "awk writes files", "awk 会写入文件")
+
+
+def _awk_writes(plain: str) -> bool:
+    """Whether a statement has a `>` behind a print."""
+    return any(0 <= statement.find("print") < statement.rfind(">") for statement in STATEMENT.split(plain))
 
 
 def sed(bench: Bench, made: Call) -> None:
@@ -85,7 +90,9 @@ def _from_input(texts: list[str]) -> bool:
 
 
 def _sed_scripts(made: Call, texts: list[str]) -> list[str]:
-    given = [texts[index + 1] for index, text in enumerate(texts[:-1]) if text in ("-e", "--expression") or re.fullmatch(r"-[nErsuz]+e", text)]
+    given = [
+        texts[index + 1] for index, text in enumerate(texts[:-1]) if text in ("-e", "--expression") or re.fullmatch(r"-[nErsuz]+e", text)
+    ]
     given += [text.partition("=")[2] for text in texts if text.startswith("--expression=")]
     given += [text[2:] for text in texts if text.startswith("-e") and len(text) > len("-e")]
     if given or "-f" in texts or any(text.startswith("--file") for text in texts):

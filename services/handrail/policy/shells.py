@@ -86,7 +86,7 @@ def script(bench: Bench, made: Call, word: Word) -> None:
 
 
 def stdin(bench: Bench, made: Call) -> None:
-    """The program reads code from its standard input: who writes it?"""
+    """The program reads code from its standard input: judged by who writes it."""
     simple = made.simple
     sources = [redirect.target for redirect in simple.redirects if redirect.operator == "<"]
     if fed_by_download(simple) or any(word.substitution and FETCHES.search(word.text) for word in sources):

@@ -8,6 +8,8 @@ import re
 
 from handrail.policy.call import Bench, Call
 from handrail.policy.shells import stdin
+from handrail.policy.words import Word
+
 
 def powershell(bench: Bench, made: Call) -> None:
     """Powershell and pwsh: -Command text, -EncodedCommand decoded; both also by the words they show."""

@@ -73,4 +73,6 @@ def _alternation(words: str, signs: str = "(?!)") -> re.Pattern[str]:
 
 STARTING = {family: _alternation(STARTS + "|" + words, SIGNS[family]) for family, words in SPECIAL.items()}
 REMOVING, FETCHING, HIDING = _alternation(REMOVES), _alternation(NETWORK), _alternation(HIDES)
-WRITING = re.compile(r"['\"][wax]b?\+?['\"]|\bwrite\w*\b|\bappendFile\w*|file_put_contents|copy\w*|rename\w*|symlink\w*|\bmove\b|\breplace\b|[>'\"]>")
+WRITING = re.compile(
+    r"['\"][wax]b?\+?['\"]|\bwrite\w*\b|\bappendFile\w*|file_put_contents|copy\w*|rename\w*|symlink\w*|\bmove\b|\breplace\b|[>'\"]>"
+)

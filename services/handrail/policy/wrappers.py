@@ -16,7 +16,7 @@ class Wrapper:
     """`values`: options that take a value. `flags`: options that do not. `skip`: operands before the command.
 
     `level`: what the wrapper itself is worth. `assignments`: NAME=value may stand before the command.
-    `shell`: what follows is handed to a shell as one string.
+    `joined`: what follows is handed to a shell as one string.
     """
 
     values: frozenset[str] = frozenset()
@@ -24,13 +24,13 @@ class Wrapper:
     skip: int = 0
     level: Level = "allow"
     assignments: bool = False
-    shell: bool = False
+    joined: bool = False
 
 
 def _w(
-    values: str = "", flags: str = "", skip: int = 0, *, level: Level = "allow", assignments: bool = False, shell: bool = False
+    values: str = "", flags: str = "", skip: int = 0, *, level: Level = "allow", assignments: bool = False, joined: bool = False
 ) -> Wrapper:
-    return Wrapper(frozenset(values.split()), frozenset(flags.split()), skip, level, assignments, shell)
+    return Wrapper(frozenset(values.split()), frozenset(flags.split()), skip, level, assignments, joined)
 
 
 PRIVILEGE = frozenset({"sudo", "doas", "pkexec", "su", "runas", "gosu", "su-exec", "run0", "machinectl"})
@@ -79,14 +79,14 @@ WRAPPERS: dict[str, Wrapper] = {
     "faketime": _w("-f", "-m", skip=1),
     "catchsegv": _w(),
     "caffeinate": _w("-t -w", "-d -i -m -s -u"),
-    "watch": _w("-n --interval", "-b -c -d -e -g -p -t -x -w --beep --color --differences --errexit --chgexit --no-title", shell=True),
+    "watch": _w("-n --interval", "-b -c -d -e -g -p -t -x -w --beep --color --differences --errexit --chgexit --no-title", joined=True),
     "setpriv": _w("--reuid --regid --groups --bounding-set --inh-caps", level="confirm"),
     "capsh": _w(level="confirm"),
     "valgrind": _w(),
     "retry": _w(),
     "setarch": _w("", ""),
     "linux64": _w("", "-R -v"),
-    "hyperfine": _w("-w -r -m -M -s -p -c -S -n -i -L -P", shell=True),
+    "hyperfine": _w("-w -r -m -M -s -p -c -S -n -i -L -P", joined=True),
     "chpst": _w("-u -U -b -e -/ -n -l -L -m -d -o -p -f -c -r -t", level="confirm"),
     "linux32": _w("", "-R -v"),
     "prlimit": _w("-o --output", "--noheadings --raw --verbose"),
@@ -151,7 +151,7 @@ def unwrap(wrapper: Wrapper, arguments: list[Word]) -> Inner:
             if name in wrapper.values and not equals:
                 index += 2
                 continue
-            attached = value[:2] in wrapper.values and len(value) > 2 and not value.startswith("--")
+            attached = value[:2] in wrapper.values and value[2:] and not value.startswith("--")
             doubtful = doubtful or not (name in wrapper.values or name in wrapper.flags or attached or value[1:].isdigit())
         elif wrapper.assignments and ASSIGNMENT.match(value):
             assigned.append(arguments[index])

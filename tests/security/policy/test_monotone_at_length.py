@@ -41,7 +41,9 @@ def generated(chance: random.Random) -> tuple[str, str]:
         command, layers = chance.choice(whole()), [layer(chance) for _ in range(chance.randint(1, 3))]
     else:
         command = chance.choice(SIMPLE)
-        layers = [around(chance.choice(PREFIXES)) for _ in range(chance.randint(1, 3))] + [layer(chance) for _ in range(chance.randint(0, 2))]
+        layers = [around(chance.choice(PREFIXES)) for _ in range(chance.randint(1, 3))] + [
+            layer(chance) for _ in range(chance.randint(0, 2))
+        ]
     wrapped = command
     for one in layers:
         wrapped = one(wrapped)
@@ -53,12 +55,52 @@ def generated(chance: random.Random) -> tuple[str, str]:
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_no_wrapping_makes_a_verdict_milder(seed: int) -> None:
     chance = random.Random(seed)
-    milder = [(c, wrapped) for c, wrapped in (generated(chance) for _ in range(A_SEED)) if SEVERITY[check(wrapped, CONTEXT).level] < level(c)]
+    milder = [
+        (c, wrapped) for c, wrapped in (generated(chance) for _ in range(A_SEED)) if SEVERITY[check(wrapped, CONTEXT).level] < level(c)
+    ]
     assert milder == []
 
 
-ALPHABET = [chr(code) for code in range(32, 127)] + ["\n", "\t", "\r", "\x00", "\x0b", "\u200b", "\u3000", "é", "中", "\ud800", "\ue000", "\ue003"]
-WORDS = ["rm", "-rf", "/", "$(", "${", "$((", "))", "<<E\n", "\nE\n", "if ", "; then ", "fi", "case x in ", "esac", "'", '"', "`", "[[", "]]", "f() {", "}", "&&", ">(", "eval "]
+ALPHABET = [chr(code) for code in range(32, 127)] + [
+    "\n",
+    "\t",
+    "\r",
+    "\x00",
+    "\x0b",
+    "\u200b",
+    "\u3000",
+    "é",
+    "中",
+    "\ud800",
+    "\ue000",
+    "\ue003",
+]
+WORDS = [
+    "rm",
+    "-rf",
+    "/",
+    "$(",
+    "${",
+    "$((",
+    "))",
+    "<<E\n",
+    "\nE\n",
+    "if ",
+    "; then ",
+    "fi",
+    "case x in ",
+    "esac",
+    "'",
+    '"',
+    "`",
+    "[[",
+    "]]",
+    "f() {",
+    "}",
+    "&&",
+    ">(",
+    "eval ",
+]
 
 
 @pytest.mark.req("PF-A12")

@@ -12,7 +12,13 @@ from tests.support.wrappings import SIMPLE, Wrap, attacks, cases, prefixes, wrap
 
 CONTEXT = Context(cwd="/work/p", home="/home/u", work_root="/work/p", data_dir="/home/u/.handrail")
 EXAMPLES = 500
-QUICK = settings(max_examples=EXAMPLES, deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate), suppress_health_check=list(HealthCheck))
+QUICK = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=(HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large),
+)
 
 
 def understood(command: str) -> bool:
@@ -67,7 +73,9 @@ def test_no_text_makes_the_policy_fail(command: str) -> None:
 SHELLISH = st.lists(
     st.sampled_from(
         "rm -rf / ls echo $ ( ) { } [ ] [[ ]] ' \" ` \\ \n \t ; & | && || < > << <<- <<< EOF $( ${ $(( )) # ! = += x y a[ * ? ~ if then fi for in do done case esac"
-        " while function coproc time eval bash -c sh sudo find -exec \\; {} + python3 awk sed e w git -c alias.x=! curl wget \u200b \u3000 é 项目".split(" ")
+        " while function coproc time eval bash -c sh sudo find -exec \\; {} + python3 awk sed e w git -c alias.x=! curl wget \u200b \u3000 é 项目".split(
+            " "
+        )
     ),
     max_size=40,
 ).map(" ".join)

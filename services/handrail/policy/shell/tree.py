@@ -29,7 +29,9 @@ _VISIBLE = {name for name in _EVERY if name and not name.startswith("_")}
 # the walk is done by the library: command names, and every named kind that is not in the list
 QUERY = Query(LANGUAGE, "(command_name) @name " + " ".join(f"({kind}) @strange" for kind in sorted(_VISIBLE - KINDS)))
 
-LEAVES = frozenset({"word", "number", "raw_string", "ansi_c_string", "string_content", "variable_name", "comment", "file_descriptor", "test_operator"})
+LEAVES = frozenset(
+    {"word", "number", "raw_string", "ansi_c_string", "string_content", "variable_name", "comment", "file_descriptor", "test_operator"}
+)
 
 
 @dataclass(frozen=True, slots=True)
