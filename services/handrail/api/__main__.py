@@ -17,6 +17,7 @@ import uvicorn
 import uvloop
 
 from handrail.api.build import build
+from handrail.api.edge.corked import CorkedHttp
 from handrail.api.settings import ApiSettings
 from handrail.contract.errors import HandrailError
 from handrail.kit import logs
@@ -65,7 +66,7 @@ def _config(app: object, *, ws: bool) -> uvicorn.Config:
     return uvicorn.Config(
         app,  # type: ignore[arg-type]  # uvicorn's own ASGI alias is narrower than starlette's
         loop="uvloop",
-        http="httptools",
+        http=CorkedHttp,
         ws="websockets-sansio" if ws else "none",
         lifespan="off",
         access_log=False,

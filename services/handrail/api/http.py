@@ -15,7 +15,9 @@ import orjson
 from fastapi import APIRouter, Request
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
+from starlette.types import Receive
 
 from handrail.api.context import Actor
 from handrail.contract.errors import InvalidRequest, MalformedJson
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 ACTOR = "handrail.actor"  # key in the ASGI scope
 SERVICES = "handrail.services"
 JSON_TYPE = "application/json; charset=utf-8"
+JSON_HEADER = (b"content-type", JSON_TYPE.encode())
 EMPTY_BODY = b"{}"
 SHOWN_ERRORS = 3
 
@@ -47,6 +50,16 @@ class JsonAnswer(Response):
 
     def render(self, content: object) -> bytes:
         return orjson.dumps(content)
+
+
+class PlainAnswer(Response):
+    """What most handlers answer: a dict as JSON, status 200, no headers of its own. The edge writes it in one go."""
+
+    def __init__(self, content: object) -> None:
+        self.status_code = 200
+        self.background = None
+        self.body = orjson.dumps(content)
+        self.raw_headers = [JSON_HEADER, (b"content-length", b"%d" % len(self.body))]
 
 
 def actor_of(request: Request) -> Actor:
@@ -112,14 +125,26 @@ def _handler(endpoint: Callable[..., Awaitable[Any]], model: type[BaseModel] | N
         return plain
 
     async def with_body(request: Request) -> Response:
-        body = parse_body(model, await request.body())
+        body = parse_body(model, await read_body(request.receive))
         return _answer(await endpoint(request, body))
 
     return with_body
 
 
+async def read_body(receive: Receive) -> bytes:
+    """All of the body. Raises ClientDisconnect, and whatever `receive` refuses with."""
+    chunks: list[bytes] = []
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunks.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(chunks)
+
+
 def _answer(result: object) -> Response:
-    return result if isinstance(result, Response) else JsonAnswer(result)
+    return result if isinstance(result, Response) else PlainAnswer(result)
 
 
 def parse_body(model: type[M], raw: bytes) -> M:

@@ -29,7 +29,7 @@ def loads(raw: bytes | str) -> Any:  # noqa: ANN401 - JSON is any of six types
         raise StrictJsonError("not UTF-8") from exc
     _check_depth(text)
     try:
-        value = json.loads(text, object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float, parse_int=_int)
+        value = _decoder.decode(text)
     except StrictJsonError:
         raise
     except ValueError as exc:
@@ -75,6 +75,10 @@ def _int(text: str) -> int:
     if len(text) > MAX_INT_CHARS or abs(value := int(text)) > MAX_SAFE_INT:
         raise StrictJsonError("integer out of range")
     return value
+
+
+# made once: json.loads would make one for each text
+_decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float, parse_int=_int)
 
 
 def _check_depth(text: str) -> None:

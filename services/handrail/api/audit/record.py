@@ -27,22 +27,27 @@ UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 
 def fields_of(event: AuditEvent, now: float) -> dict[str, Any]:
     """The fields without writer, seq and prev. Raises ValueError for a category or level that does not exist."""
-    if event.category not in CATEGORIES or event.level not in LEVELS:
-        raise ValueError(f"no such audit category or level: {event.category}, {event.level}")
-    return {
-        "ts": timestamp(now),
-        "category": event.category,
-        "action": _plain(event.action),
-        "level": event.level,
-        "user_id": _uuid(event.user_id),
-        "device_id": _uuid(event.device_id),
-        "workspace_id": _uuid(event.workspace_id),
-        "peer": _plain(event.peer),
-        "request_id": _plain(event.request_id),
-        "tool": _plain(event.tool),
-        "token_id": _plain(event.token_id),
-        "details": _object(event.details, MAX_DEPTH),
-    }
+    fields = dict(_kind(event.category, event.level, event.action, event.tool))
+    fields |= _who(event.user_id, event.device_id, event.workspace_id, event.peer)
+    fields["ts"] = timestamp(now)
+    fields["request_id"] = _plain(event.request_id)
+    fields["token_id"] = _plain(event.token_id)
+    fields["details"] = _object(event.details, MAX_DEPTH)
+    return fields
+
+
+@lru_cache(maxsize=512)
+def _kind(category: str, level: str, action: str, tool: str) -> dict[str, Any]:
+    """What happened. There are few different ones; the caller copies."""
+    if category not in CATEGORIES or level not in LEVELS:
+        raise ValueError(f"no such audit category or level: {category}, {level}")
+    return {"category": category, "level": level, "action": _plain(action), "tool": _plain(tool)}
+
+
+@lru_cache(maxsize=512)
+def _who(user_id: str | None, device_id: str | None, workspace_id: str | None, peer: str) -> dict[str, Any]:
+    """Who did it. One device asks many times; the caller copies."""
+    return {"user_id": _uuid(user_id), "device_id": _uuid(device_id), "workspace_id": _uuid(workspace_id), "peer": _plain(peer)}
 
 
 _second: tuple[int, str] = (0, "")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import orjson
-from starlette.types import Send
+from starlette.responses import Response
+from starlette.types import Message, Send
 
+from handrail.api.edge.head import Head
+from handrail.api.edge.metrics import Metrics
 from handrail.api.edge.rules import is_extension
 from handrail.contract.errors import HandrailError, Lang
 
@@ -18,6 +21,7 @@ CORS: list[tuple[bytes, bytes]] = [
     (b"access-control-allow-headers", b"Content-Type, Authorization"),
     (b"access-control-allow-methods", b"GET, POST, PUT, DELETE, OPTIONS"),
 ]
+OVERRIDABLE = frozenset({b"cache-control", b"cross-origin-resource-policy"})
 EXTENSION = [*SECURITY, *CORS, (b"vary", b"Origin")]
 
 
@@ -29,6 +33,43 @@ def common_headers(origin: str | None) -> list[tuple[bytes, bytes]]:
     if not is_extension(origin):
         return SECURITY
     return [*EXTENSION, (b"access-control-allow-origin", (origin or "").encode("latin-1"))]
+
+
+class Answer:
+    """The way out of one request: adds what every answer carries, counts it, knows whether it began. An ASGI `send`."""
+
+    __slots__ = ("_metrics", "head", "method", "path", "request_id", "send", "started")
+
+    def __init__(self, send: Send, head: Head, method: str, path: str, request_id: str, metrics: Metrics) -> None:
+        self.send = send
+        self.head = head
+        self.method = method
+        self.path = path
+        self.request_id = request_id
+        self.started = False
+        self._metrics = metrics
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._begin(message["status"])
+            own: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
+            given = {name for name, _ in own if name in OVERRIDABLE}
+            common = common_headers(self.head.origin)
+            if given:
+                common = [(name, value) for name, value in common if name not in given]
+            message["headers"] = [*own, *common, (b"x-request-id", self.request_id.encode())]
+        await self.send(message)
+
+    async def plain(self, response: Response) -> None:
+        """All of an answer that has no headers to weigh."""
+        self._begin(response.status_code)
+        headers = [*response.raw_headers, *common_headers(self.head.origin), (b"x-request-id", self.request_id.encode())]
+        await self.send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+        await self.send({"type": "http.response.body", "body": response.body})
+
+    def _begin(self, status: int) -> None:
+        self.started = True
+        self._metrics.answered(self.method, self.path, status)
 
 
 async def send_error(send: Send, exc: HandrailError, lang: Lang, request_id: str, origin: str | None) -> None:

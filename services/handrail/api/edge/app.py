@@ -9,10 +9,10 @@ from urllib.parse import parse_qs
 
 import structlog
 from fastapi import Request
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from handrail.api.context import Actor, Identity
-from handrail.api.edge.answers import common_headers, send_error, send_preflight
+from handrail.api.edge.answers import Answer, send_error, send_preflight
 from handrail.api.edge.body import STREAMS, capped, check_body
 from handrail.api.edge.errors import BadUrl
 from handrail.api.edge.head import MAX_TARGET, Head, bearer, read_head
@@ -20,7 +20,7 @@ from handrail.api.edge.limits import RateLimits
 from handrail.api.edge.metrics import Metrics
 from handrail.api.edge.public import is_page, is_public
 from handrail.api.edge.rules import check_host, check_origin, is_extension
-from handrail.api.http import ACTOR, SERVICES, Handler
+from handrail.api.http import ACTOR, SERVICES, Handler, PlainAnswer
 from handrail.contract.errors import ForeignDevice, HandrailError, InvalidToken, Lang, MethodNotAllowed, NotAuthenticated
 from handrail.contract.ids import new_request_id
 from handrail.contract.lang import negotiate
@@ -93,51 +93,48 @@ class Edge:
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         head = read_head(scope["headers"])
-        lang = negotiate(head.language, self._lang)
-        request_id = new_request_id()
-        method, path = scope["method"], scope["path"]
-        started = False
-
-        async def tracked(message: Message) -> None:
-            nonlocal started
-            if message["type"] == "http.response.start":
-                started = True
-                message["headers"] = [
-                    *message.get("headers", ()),
-                    *self._answer_headers(message, head),
-                    (b"x-request-id", request_id.encode()),
-                ]
-                self._metrics.answered(method, path, message["status"])
-            await send(message)
-
+        answer = Answer(send, head, scope["method"], scope["path"], new_request_id(), self._metrics)
         identity: Identity | None = None
         try:
-            self._screen(head, scope, navigation=is_page(method, path))
-            if method == "OPTIONS":
+            identity = await self._let_in(scope, head)
+            if answer.method == "OPTIONS":
                 await send_preflight(send, head.origin)
                 return
-            identity = await self._who(head, method, path, _peer(scope))
-            refuse(check_body(head, method, path, self._body_limit))
-            scope[SERVICES] = self._services
             if identity is not None:
-                scope[ACTOR] = Actor(identity, lang, request_id, _peer(scope))
-            if path not in STREAMS:
+                lang = negotiate(head.language, self._lang)
+                scope[ACTOR] = Actor(identity, lang, answer.request_id, _peer(scope))
+            scope[SERVICES] = self._services
+            # a declared length was compared with the limit, and the server holds the client to it
+            if head.content_length is None and answer.path not in STREAMS:
                 receive = capped(receive, self._body_limit)
-            await self._dispatch(scope, receive, tracked)
+            await self._dispatch(scope, receive, answer)
         except HandrailError as exc:
             if exc.code.startswith(AT_THE_DOOR):
-                self._refused(exc, path=path, peer=_peer(scope), request_id=request_id, identity=identity)
-            self._metrics.answered(method, path, exc.status)
-            if not started:
-                await send_error(send, exc, lang, request_id, head.origin)
+                self._refused(exc, path=answer.path, peer=_peer(scope), request_id=answer.request_id, identity=identity)
+            await self._fail(answer, exc)
         except Exception as exc:
             # the process edge: the trace goes to the log, never to the client
-            log.exception("request failed", path=path, request_id=request_id)
-            self._metrics.answered(method, path, 500)
-            if not started:
-                await send_error(send, HandrailError(), lang, request_id, head.origin)
-            else:
+            log.exception("request failed", path=answer.path, request_id=answer.request_id)
+            started = answer.started
+            await self._fail(answer, HandrailError())
+            if started:
                 raise ConnectionError("failed while answering") from exc
+
+    async def _fail(self, answer: Answer, exc: HandrailError) -> None:
+        """Count the failure, and say so unless an answer is on its way already."""
+        self._metrics.answered(answer.method, answer.path, exc.status)
+        if not answer.started:
+            await send_error(answer.send, exc, negotiate(answer.head.language, self._lang), answer.request_id, answer.head.origin)
+
+    async def _let_in(self, scope: Scope, head: Head) -> Identity | None:
+        """Who asks, once everything that can be said against the request before its body is read was looked at. Raises the refusal."""
+        method, path = scope["method"], scope["path"]
+        self._screen(head, scope, navigation=is_page(method, path))
+        if method == "OPTIONS":
+            return None
+        identity = await self._who(head, method, path, _peer(scope))
+        refuse(check_body(head, method, path, self._body_limit))
+        return identity
 
     def _screen(self, head: Head, scope: Scope, *, navigation: bool) -> None:
         """Host, origin and URL. Raises the refusal."""
@@ -169,23 +166,19 @@ class Edge:
         refuse(self._limits.device(identity.device_id))
         return identity
 
-    async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
-        handler = self._fast.get((scope["method"], scope["path"]))
+    async def _dispatch(self, scope: Scope, receive: Receive, answer: Answer) -> None:
+        handler = self._fast.get((answer.method, answer.path))
         if handler is None:
-            allowed = self._methods.get(scope["path"])
-            if allowed is not None and scope["method"] not in allowed:
+            allowed = self._methods.get(answer.path)
+            if allowed is not None and answer.method not in allowed:
                 raise MethodNotAllowed(allowed=allowed, headers={"Allow": allowed})
-            await self._app(scope, receive, send)
+            await self._app(scope, receive, answer)
             return
         response = await handler(Request(scope, receive))
-        await response(scope, receive, send)
-
-    def _answer_headers(self, message: Message, head: Head) -> list[tuple[bytes, bytes]]:
-        common = common_headers(head.origin)
-        if not any(name in _OVERRIDABLE for name, _ in message.get("headers", ())):
-            return common
-        own = {name for name, _ in message["headers"]}
-        return [(name, value) for name, value in common if name not in own]
+        if type(response) is PlainAnswer:
+            await answer.plain(response)
+        else:
+            await response(scope, receive, answer)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         head = read_head(scope["headers"])
@@ -212,9 +205,6 @@ def refuse(error: HandrailError | None) -> None:
     """Raise the refusal, if there is one."""
     if error is not None:
         raise error
-
-
-_OVERRIDABLE = frozenset({b"cache-control", b"cross-origin-resource-policy"})
 
 
 async def _refuse_upgrade(send: Send, exc: HandrailError, lang: Lang, request_id: str) -> None:
