@@ -24,7 +24,7 @@ CLOCK_NAMES = frozenset(
 )
 CLOCK_BARE = ("time.gmtime", "time.localtime")  # with an argument they format, without one they read the clock
 
-JSON_NAMES = ("json.loads", "json.load", "orjson.loads", "ujson.loads", "rapidjson.loads")
+JSON_NAMES = ("json.JSONDecoder", "json.loads", "json.load", "orjson.loads", "ujson.loads", "rapidjson.loads")
 JSON_METHODS = frozenset({"model_validate_json", "validate_json", "parse_raw"})
 
 SQL = re.compile(

@@ -47,6 +47,7 @@ BAD: list[tuple[str, str]] = [
     ("clock", "import datetime as dt\ndt.datetime.now(dt.UTC)"),
     ("clock", "import time\ntime.gmtime()"),
     ("json-parser", "import json\njson.loads('1')"),
+    ("json-parser", "import json\njson.JSONDecoder()"),
     ("json-parser", "from orjson import loads\nloads('1')"),
     ("json-parser", "def f(model, raw):\n    return model.model_validate_json(raw)"),
     ("built-sql", "def f(c, t):\n    c.execute(f'select a from {t} where b')"),
