@@ -85,7 +85,7 @@ async def test_edit_replaces_exactly_what_was_named(calls: Calls, work: Path) ->
     (work / "f").write_bytes(b"one\r\ntwo\r\nthree two\r\n")
     with pytest.raises(EditAmbiguous) as caught:
         await calls("Edit", path="f", old_string="two", new_string="2")
-    assert (caught.value.code, caught.value.extra) == ("edit_ambiguous", {"count": 2})
+    assert (caught.value.code, caught.value.extra) == ("edit_ambiguous", {"count": 2, "lines": [2, 3]})
     with pytest.raises(EditCountMismatch):
         await calls("Edit", path="f", old_string="two", new_string="2", replace_all=True, expected_replacements=3)
     with pytest.raises(EditNoMatch):

@@ -34,7 +34,7 @@ class EditArgs(Arguments):
     """Replace a text that occurs exactly once (or everywhere)."""
 
     path: PathText
-    old_string: Annotated[str, Field(min_length=1, description="Exact text, with enough lines around it to be unique.")]
+    old_string: Annotated[str, Field(min_length=1, description="The text as it is in the file, with enough lines around it to be unique.")]
     new_string: str
     replace_all: bool = False
     expected_replacements: Annotated[int, Field(ge=1)] | None = None

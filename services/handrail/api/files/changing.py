@@ -1,4 +1,4 @@
-"""Executors of the changing tools: Write, Edit, Delete and their wire variants, directories, moves, trash."""
+"""Executors of the changing tools: Write, Delete and their wire variants, directories, moves, trash."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ import binascii
 import os
 from typing import cast
 
-from handrail.api.files import edit
-from handrail.api.files.arguments import DeleteArgs, EditArgs, MoveArgs, PathArgs, RenameArgs, RestoreArgs, WireWriteArgs, WriteArgs
-from handrail.api.files.errors import BadBase64, CannotEncode, EditAmbiguous, EditCountMismatch, EditNoChange, EditNoMatch, NotText
+from handrail.api.files.arguments import DeleteArgs, MoveArgs, PathArgs, RenameArgs, RestoreArgs, WireWriteArgs, WriteArgs
+from handrail.api.files.errors import BadBase64
 from handrail.api.files.service import FileService
 from handrail.api.tools.registry import Invocation, Result
-from handrail.contract.errors import HandrailError
 from handrail.kit import files as kit_files
 from handrail.kit import moves
 from handrail.kit.errors import DirectoryMissing, FileError, FileMissing, TooLarge
-from handrail.kit.files import Version, Written
+from handrail.kit.files import Written
 from handrail.kit.paths import Location, Scope
 from handrail.kit.text import SAMPLE, Encoding, decode, encode
 from handrail.kit.trash import Trashed
@@ -95,52 +93,6 @@ def _unbase64(content: str) -> bytes:
 def _limit(files: FileService, location: Location, size: int) -> None:
     if size > files.file_max_size:
         raise TooLarge(location.path, size=size, limit=files.file_max_size)
-
-
-async def edit_file(files: FileService, call: Invocation) -> Result:
-    """Replace text; encoding, byte order mark and line endings stay. The version that was read must still be there."""
-    args = cast("EditArgs", call.args)
-    scope = files.scope(call.actor)
-    location = scope.locate(args.path)
-    return await files.run(lambda: _edit(files, scope, location, args))
-
-
-def _edit(files: FileService, scope: Scope, location: Location, args: EditArgs) -> Result:
-    raw, info = kit_files.read(scope, location, files.file_max_size)
-    old = decode(raw)
-    if old.binary:
-        raise NotText(path=location.path)
-    outcome = edit.apply(old.text, args.old_string, args.new_string, replace_all=args.replace_all, expected=args.expected_replacements)
-    if isinstance(outcome, edit.NotEdited):
-        raise _refusal(outcome, location.path, args)
-    try:
-        data = encode(outcome.text, old.encoding, bom=old.bom)
-    except UnicodeEncodeError as exc:
-        raise CannotEncode(path=location.path, encoding=old.encoding) from exc
-    _limit(files, location, len(data))
-    written = kit_files.write(scope, location, data, parents=False, expect=Version.of(info))
-    return {
-        "path": location.path,
-        "replacements": outcome.replacements,
-        "replaceAll": args.replace_all,
-        "matchStrategy": outcome.strategy,
-        "size": written.size,
-        "totalLines": outcome.text.count("\n") + (not outcome.text.endswith("\n") and bool(outcome.text)),
-        "encoding": old.encoding,
-    }
-
-
-def _refusal(outcome: edit.NotEdited, path: str, args: EditArgs) -> HandrailError:
-    match outcome.reason:
-        case "no_match":
-            return EditNoMatch(path=path)
-        case "ambiguous":
-            return EditAmbiguous(path=path, count=outcome.found, extra={"count": outcome.found})
-        case "count_mismatch":
-            extra: dict[str, object] = {"expected": args.expected_replacements, "actual": outcome.actual}
-            return EditCountMismatch(path=path, expected=args.expected_replacements, actual=outcome.actual, extra=extra)
-        case "no_change":
-            return EditNoChange(path=path)
 
 
 async def mkdir(files: FileService, call: Invocation) -> Result:

@@ -50,15 +50,15 @@ class BadBase64(HandrailError):
 class EditNoMatch(HandrailError):
     code = "edit_no_match"
     status = 409
-    en = "old_string was not found in {path}. Read the file again and copy the text exactly."
-    zh = "在 {path} 中未找到 old_string。请重新读取文件并准确复制文本。"
+    en = "old_string was not found in {path}. Read the file again and copy the text exactly.{hint_en}"
+    zh = "在 {path} 中未找到 old_string。请重新读取文件并准确复制文本。{hint_zh}"
 
 
 class EditAmbiguous(HandrailError):
     code = "edit_ambiguous"
     status = 409
-    en = "old_string occurs {count} times in {path}. Add surrounding lines to make it unique, or set replace_all."
-    zh = "old_string 在 {path} 中出现了 {count} 次。请加入上下文使其唯一，或设置 replace_all。"
+    en = "old_string occurs {count} times in {path} (lines {lines}). Add surrounding lines to make it unique, or set replace_all."
+    zh = "old_string 在 {path} 中出现了 {count} 次（第 {lines} 行）。请加入上下文使其唯一，或设置 replace_all。"
 
 
 class EditCountMismatch(HandrailError):

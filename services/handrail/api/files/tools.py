@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from handrail.api.files import arguments as a
-from handrail.api.files import changing, reading, searching
+from handrail.api.files import changing, editing, reading, searching
 from handrail.api.files.service import FileService
 from handrail.api.tools.registry import Arguments, Effect, Invocation, Result, Tool
 
@@ -47,7 +47,7 @@ def tools(files: FileService) -> tuple[Tool, ...]:
     return (
         tool("Read", "read", "read", a.ReadArgs, reading.read, about=READ, title=("Read file", "读取文件")),
         tool("Write", "write", "write", a.WriteArgs, changing.write, about=WRITE, title=("Write file", "写入文件")),
-        tool("Edit", "edit", "write", a.EditArgs, changing.edit_file, about=EDIT, title=("Edit file", "编辑文件")),
+        tool("Edit", "edit", "write", a.EditArgs, editing.edit_file, about=EDIT, title=("Edit file", "编辑文件")),
         tool("List", "list", "read", a.ListArgs, reading.list_tree, about=LIST, title=("List directory", "列出目录")),
         tool("Glob", "search_files", "read", a.GlobArgs, searching.glob_files, about=GLOB, title=("Find files", "查找文件")),
         tool("Grep", "search_content", "read", a.GrepArgs, searching.grep, about=GREP, title=("Search content", "搜索内容")),
@@ -84,7 +84,11 @@ def summary(args: Any) -> dict[str, object]:  # noqa: ANN401 - each tool has its
 
 READ = "Read lines of a text file, numbered from 1. Says the encoding and whether this is the whole file. Binary files are refused."
 WRITE = "Create a file or replace its whole text in one step. Missing directories are created; mode and encoding of an existing file stay."
-EDIT = "Replace an exact text in a file. It must occur exactly once unless replace_all is set. Encoding, BOM and line endings stay."
+EDIT = (
+    "Replace a text in a file. It must occur exactly once unless replace_all is set. When it does not occur exactly, line endings, "
+    "then white space at the ends of lines, then one uniform indentation are set aside; matchStrategy says which. "
+    "Encoding, BOM and line endings stay."
+)
 LIST = "List a directory down to a depth, by path. .git and directories of dependencies and build output are left out."
 GLOB = "Find files by a glob pattern, by path. .git and directories of dependencies and build output are left out."
 GREP = "Search lines by regular expression (RE2) or plain text: matching lines with context, files, or counts. Binary files are skipped."
