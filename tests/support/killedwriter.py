@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from handrail.kit import files
+from handrail.kit import files, pending
 from handrail.kit.paths import Root, Scope
 
 SIZE = 2_000_000
@@ -17,7 +17,7 @@ def content(number: int) -> bytes:
 def main() -> None:
     scope = Scope([Root(sys.argv[1])], home="/nonexistent")
     if sys.argv[2] == "named":
-        files._SELF_FD = "/nonexistent"
+        pending.SELF_FD = "/nonexistent"
     number = 0
     while True:
         files.write(scope, scope.locate("target"), content(number))

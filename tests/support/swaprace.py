@@ -11,9 +11,11 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from handrail.api.files.transfer_sources import ArchiveSource, FileSource
 from handrail.contract.errors import HandrailError
 from handrail.kit import files, moves
 from handrail.kit.clock import SYSTEM
+from handrail.kit.incoming import Incoming
 from handrail.kit.listing import list_directory
 from handrail.kit.paths import Scope
 from handrail.kit.trash import Trash
@@ -93,7 +95,31 @@ def operations(world: World, scope: Scope, trash_base: Path) -> dict[str, Callab
         with contextlib.suppress(HandrailError):
             trash.restore(scope, item.id)
 
+    def upload(text: str) -> None:
+        with Incoming(scope, scope.locate(text)) as incoming:
+            incoming.write(b"ins")
+            incoming.write(b"ide")
+            incoming.commit()
+
+    def download(text: str) -> None:
+        source = FileSource(scope, scope.locate(text))
+        try:
+            assert SECRET not in b"".join(source.pieces(0, source.size))
+        finally:
+            source.close()
+
+    def archive() -> None:
+        source = ArchiveSource(scope, [scope.locate("d")], name="d.zip", kind="directory")
+        try:
+            assert SECRET not in b"".join(source.pieces(0, source.size))
+        finally:
+            source.close()
+
     return {
+        "upload": lambda: upload("d/f"),
+        "upload deep": lambda: upload("d/e/up"),
+        "download": lambda: download("d/f"),
+        "archive": archive,
         "read": lambda: read("d/f"),
         "read deep": lambda: read("d/e/f"),
         "read what is only outside": lambda: read("d/secret"),

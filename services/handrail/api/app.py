@@ -21,6 +21,7 @@ from handrail.api.accounts.routes import router as accounts
 from handrail.api.audit.routes import router as audit
 from handrail.api.context import Actor
 from handrail.api.files.routes import router as files
+from handrail.api.files.transfer_routes import router as transfers
 from handrail.api.gate.policy_routes import admin as policy_admin
 from handrail.api.gate.policy_routes import router as policy
 from handrail.api.http import ACTOR, SERVICES, FastRoute, Handler, JsonAnswer, describe
@@ -35,7 +36,7 @@ from handrail.contract.errors import HandrailError, InvalidRequest, Lang, Malfor
 from handrail.contract.lang import negotiate
 
 log = structlog.get_logger("handrail.api")
-PUBLIC: tuple[APIRouter, ...] = (files, processes, tools, policy, accounts, audit, system, health, page)
+PUBLIC: tuple[APIRouter, ...] = (files, transfers, processes, tools, policy, accounts, audit, system, health, page)
 ADMIN: tuple[APIRouter, ...] = (accounts_admin, policy_admin, system_admin, health)
 
 

@@ -23,6 +23,8 @@ from handrail.api.edge.metrics import Metrics
 from handrail.api.edge.refusals import Refusals
 from handrail.api.files.service import FileService
 from handrail.api.files.tools import tools as file_tools
+from handrail.api.files.transfer_tools import tools as transfer_tools
+from handrail.api.files.transfers import Limits, Transfers
 from handrail.api.gate.approvals import Approvals
 from handrail.api.gate.mint import Mint
 from handrail.api.gate.permit import Permits
@@ -96,6 +98,7 @@ async def build(settings: ApiSettings, stop: Callable[[], None]) -> AsyncGenerat
         services = _services(settings, stop, clock, spent, pool=pool, redis=redis, audit=audit, accounts=accounts)
         stack.push_async_callback(services.sandbox.close)
         stack.callback(services.files.close)
+        stack.callback(services.transfers.close)
         stack.push_async_callback(services.gate.close)
         refusals = Refusals(audit)
         for job in (refusals.run(), services.files.keep_swept()):
@@ -119,9 +122,11 @@ def _services(
     mint = Mint(_json(settings, "signing.json"), clock)
     permits = Permits(mint.public_keys, spent, clock)
     files = FileService(settings.data_dir, file_max_size=settings.file_max_size, clock=clock)
+    transfers = Transfers(settings.data_dir, Limits(settings.upload_max_size, settings.upload_quota), clock)
+    files.also_swept(transfers.sweep)
     sandbox = SandboxClient(settings.sandbox_socket)
     registry = Registry()
-    registry.add(*file_tools(files), *process_tools(sandbox, settings))
+    registry.add(*file_tools(files), *transfer_tools(files, transfers), *process_tools(sandbox, settings))
     gate = Gate(
         registry=registry,
         approvals=Approvals(ApprovalRows(pool, clock), human_only=settings.confirm == "human"),
@@ -156,6 +161,7 @@ def _services(
         sandbox=sandbox,
         processes=Processes(gate, sandbox, accounts),
         files=files,
+        transfers=transfers,
         lifecycle=Lifecycle(clock, stop),
         health=Health(probes, clock),
         metrics=Metrics(methods_table()),

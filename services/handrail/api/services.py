@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from handrail.api.audit.service import Audit
     from handrail.api.edge.metrics import Metrics
     from handrail.api.files.service import FileService
+    from handrail.api.files.transfers import Transfers
     from handrail.api.gate.service import Gate
     from handrail.api.lifecycle import Lifecycle
     from handrail.api.processes.client import SandboxClient
@@ -33,6 +34,7 @@ class Services:
     sandbox: SandboxClient
     processes: Processes
     files: FileService
+    transfers: Transfers
     lifecycle: Lifecycle
     health: Health
     metrics: Metrics

@@ -23,6 +23,7 @@ class ApiSettings(Settings):
     command_timeout: int = Field(default=300_000, ge=1000, le=86_400_000)  # ms
     file_max_size: int = Field(default=50 * MIB, ge=1)
     upload_max_size: int = Field(default=200 * MIB, ge=1)
+    upload_quota: int = Field(default=1024 * MIB, ge=1)
     body_max_size: int = Field(default=80 * MIB, ge=1024)
     confirm: Literal["policy", "human"] = "policy"
     sandbox_socket: Path = Field(default_factory=lambda data: data["run_dir"] / "sandbox.sock")

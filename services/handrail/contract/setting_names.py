@@ -95,6 +95,13 @@ SETTINGS: tuple[Setting, ...] = (
         safe=True,
     ),
     Setting("HANDRAIL_UPLOAD_MAX_SIZE", "209715200", ("api",), "Largest streamed upload in bytes.", "流式上传上限（字节）。"),
+    Setting(
+        "HANDRAIL_UPLOAD_QUOTA",
+        "1073741824",
+        ("api",),
+        "Bytes that the unfinished uploads of one user may take together.",
+        "单个用户所有未完成上传可占用的总字节数。",
+    ),
     Setting("HANDRAIL_BODY_MAX_SIZE", "83886080", ("api",), "Largest request body in bytes.", "请求体上限（字节）。"),
     Setting(
         "HANDRAIL_CONFIRM",

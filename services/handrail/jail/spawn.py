@@ -183,10 +183,11 @@ async def run_async(
     stdin: bytes = b"",
     timeout_s: float = 30.0,
     max_output: int = MAX_OUTPUT,
+    pass_fds: Sequence[int] = (),
 ) -> Finished:
     """`run` for the event loop; cancelling it kills the program's group. Raises OSError when it cannot start."""
     began = time.monotonic()
-    process = _popen(argv, env, cwd, None, stdin)
+    process = _popen(argv, env, cwd, None, stdin, pass_fds)
     gathered = _Gathered(max_output)
     timed_out = False
     try:
@@ -228,7 +229,9 @@ async def _gather(process: subprocess.Popen[bytes], gathered: _Gathered) -> None
         os.close(pidfd)
 
 
-def _popen(argv: Sequence[str], env: Mapping[str, str] | None, cwd: str, account: Account | None, stdin: bytes) -> subprocess.Popen[bytes]:
+def _popen(
+    argv: Sequence[str], env: Mapping[str, str] | None, cwd: str, account: Account | None, stdin: bytes, pass_fds: Sequence[int] = ()
+) -> subprocess.Popen[bytes]:
     if len(stdin) > CHUNK:
         raise ValueError("stdin of a helper program is limited to 64 KiB")
     process = subprocess.Popen(
@@ -239,6 +242,7 @@ def _popen(argv: Sequence[str], env: Mapping[str, str] | None, cwd: str, account
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        pass_fds=tuple(pass_fds),
         user=account.uid if account else None,
         group=account.gid if account else None,
         extra_groups=list(account.groups) if account else None,

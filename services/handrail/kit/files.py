@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
-import secrets
 import stat
 from dataclasses import dataclass
 
@@ -13,13 +11,10 @@ from handrail.kit.component_walk import Spot
 from handrail.kit.errors import AlreadyExists, FileMissing, NotAFile, StaleFile, TooLarge, UnsupportedTarget, from_os
 from handrail.kit.locks import entry_lock
 from handrail.kit.paths import Location, Scope
+from handrail.kit.pending import TEMP_PREFIX, TEMP_SUFFIX, Pending
 
-TEMP_PREFIX = ".handrail-"
-TEMP_SUFFIX = ".tmp"
-NEW_FILE = 0o666  # less the umask: a new file never gets an execute bit, script or not
 NEW_DIRECTORY = 0o777
 CHUNK = 1 << 20  # bytes a read
-_SELF_FD = "/proc/self/fd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +84,7 @@ def write(
     with scope.entry(location, follow=True) as spot, entry_lock(spot):
         if spot.name == b".":
             raise NotAFile(location.path)
-        old = _existing(spot, location.path)
+        old = existing(spot, location.path)
         if old is not None and exclusive:
             raise AlreadyExists(location.path)
         if expect is not None and (old is None or Version.of(old) != expect):
@@ -139,7 +134,8 @@ def is_temporary(name: str) -> bool:
     return name.startswith(TEMP_PREFIX) and name.endswith(TEMP_SUFFIX)
 
 
-def _existing(spot: Spot, path: str) -> os.stat_result | None:
+def existing(spot: Spot, path: str) -> os.stat_result | None:
+    """The regular file that a write would replace, or None. Raises NotAFile, UnsupportedTarget."""
     try:
         info = os.stat(spot.name, dir_fd=spot.dir_fd, follow_symlinks=False)
     except FileNotFoundError:
@@ -155,60 +151,10 @@ def _existing(spot: Spot, path: str) -> os.stat_result | None:
 
 
 def _replace(spot: Spot, data: bytes, old: os.stat_result | None, *, exclusive: bool) -> os.stat_result:
-    temp = f"{TEMP_PREFIX}{secrets.token_hex(8)}{TEMP_SUFFIX}".encode()
-    fd, named = _temporary(spot.dir_fd, temp)
+    pending = Pending(spot.dir_fd)
     try:
-        _fill(fd, data, old)
-        if not named and (old is None or exclusive):
-            try:
-                _link(fd, spot.dir_fd, spot.name)
-                return os.fstat(fd)
-            except FileExistsError:
-                if exclusive:
-                    raise
-        if not named:
-            _link(fd, spot.dir_fd, temp)
-            named = True
-        if exclusive:
-            os.link(temp, spot.name, src_dir_fd=spot.dir_fd, dst_dir_fd=spot.dir_fd, follow_symlinks=False)
-            os.unlink(temp, dir_fd=spot.dir_fd)
-        else:
-            os.rename(temp, spot.name, src_dir_fd=spot.dir_fd, dst_dir_fd=spot.dir_fd)
-        return os.fstat(fd)
-    except BaseException:
-        if named:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temp, dir_fd=spot.dir_fd)
-        raise
+        pending.write(data)
+        pending.settle(old)
+        return pending.publish(spot, new=old is None, exclusive=exclusive)
     finally:
-        os.close(fd)
-
-
-def _temporary(dir_fd: int, name: bytes) -> tuple[int, bool]:
-    """An empty file in the directory: without a name where the file system can (nothing is left after a kill), else with `name`."""
-    if os.path.isdir(_SELF_FD):  # giving the file its name later goes through it
-        try:
-            return os.open(b".", os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, NEW_FILE, dir_fd=dir_fd), False
-        except OSError as exc:
-            if exc.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL):
-                raise
-    return os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, NEW_FILE, dir_fd=dir_fd), True
-
-
-def _link(fd: int, dir_fd: int, name: bytes) -> None:
-    os.link(f"{_SELF_FD}/{fd}".encode(), name, dst_dir_fd=dir_fd, follow_symlinks=True)
-
-
-def _fill(fd: int, data: bytes, old: os.stat_result | None) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
-    if old is not None:
-        info = os.fstat(fd)
-        if (info.st_uid, info.st_gid) != (old.st_uid, old.st_gid):
-            with contextlib.suppress(PermissionError):
-                os.fchown(fd, old.st_uid, old.st_gid)
-        # after the owner: chown clears set-id bits, and they are not given back
-        os.fchmod(fd, stat.S_IMODE(old.st_mode) & 0o1777)
-    # the bytes are on disk before the name is: never half a file. The directory is not synced, see docs/decisions/031
-    os.fsync(fd)
+        pending.close()

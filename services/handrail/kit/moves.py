@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 
 from handrail.kit import names, openat2, tree
 from handrail.kit.component_walk import Spot
 from handrail.kit.errors import AlreadyExists, DirectoryMissing, FileMissing, IntoItself, NotADirectory, from_os
-from handrail.kit.files import TEMP_PREFIX, TEMP_SUFFIX
 from handrail.kit.listing import kind_of
 from handrail.kit.paths import Location, Scope
+from handrail.kit.pending import temporary_name
 
 
 def rename(scope: Scope, location: Location, new_name: str) -> Location:
@@ -56,7 +55,7 @@ def move_entry(source: Spot, target: Spot, path: str, target_path: str) -> None:
 
 
 def _across(source: Spot, target: Spot, path: str, target_path: str) -> None:
-    temp = f"{TEMP_PREFIX}{secrets.token_hex(8)}{TEMP_SUFFIX}".encode()
+    temp = temporary_name()
     if _exists(target):  # before the long copy
         raise AlreadyExists(target_path)
     try:

@@ -13,11 +13,14 @@ from tests.demo.embedded import Running, running_handrail
 from tests.support.places import make_workdir
 
 LIMIT = 1_000_000  # bytes of a file
+UPLOAD_LIMIT = 3_000_000  # bytes of an upload
 
 
 @pytest.fixture(scope="package")
 def handrail() -> Generator[Running]:
-    with running_handrail(HANDRAIL_RATE_LIMIT="0", HANDRAIL_FILE_MAX_SIZE=str(LIMIT)) as running:
+    with running_handrail(
+        HANDRAIL_RATE_LIMIT="0", HANDRAIL_FILE_MAX_SIZE=str(LIMIT), HANDRAIL_UPLOAD_MAX_SIZE=str(UPLOAD_LIMIT)
+    ) as running:
         yield running
 
 

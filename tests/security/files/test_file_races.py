@@ -18,7 +18,7 @@ from tests.support.swaprace import race
 def test_a_hundred_thousand_operations_under_link_swaps_never_reach_outside(tmp_path: Path, fast: bool) -> None:
     world = build(tmp_path)
     succeeded = race(world, world.scope(fast=fast), 100_000)
-    assert min(succeeded[name] for name in ("read", "write", "list", "walk", "delete")) > 0
+    assert min(succeeded[name] for name in ("read", "write", "list", "walk", "delete", "upload", "download", "archive", "move in")) > 0
     assert not {"read what is only outside", "delete what is only outside", "rename", "move out"} & set(succeeded)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.kit import files
+from handrail.kit import files, pending
 from handrail.kit.errors import AlreadyExists, DirectoryMissing, FileMissing, NoSpace, NotADirectory, NotAFile, StaleFile, TooLarge
 from handrail.kit.files import Version
 from handrail.kit.listing import list_directory
@@ -27,7 +27,7 @@ def work(tmp_path: Path) -> Path:
 @pytest.fixture(params=["unnamed temporary file", "named temporary file"])
 def plain(work: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Scope:
     if request.param == "named temporary file":
-        monkeypatch.setattr(files, "_SELF_FD", "/nonexistent")
+        monkeypatch.setattr(pending, "SELF_FD", "/nonexistent")
     return Scope([Root(str(work))], home="/x")
 
 

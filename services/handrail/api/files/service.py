@@ -43,6 +43,7 @@ class FileService:
         self._pool = ThreadPoolExecutor(FILE_THREADS, "files")
         self._search_pool = ThreadPoolExecutor(SEARCH_THREADS, "search")
         self._waiting = 0
+        self._sweeps: list[Callable[[], int]] = []
 
     # --- where ---
 
@@ -115,7 +116,11 @@ class FileService:
 
     def sweep(self) -> int:
         """Remove what is older than the retention from every trash; how many entries went. Blocking."""
-        return sum(trash.sweep() for trash in every_trash(self._trash_dir, self._clock))
+        return sum(trash.sweep() for trash in every_trash(self._trash_dir, self._clock)) + sum(sweep() for sweep in self._sweeps)
+
+    def also_swept(self, sweep: Callable[[], int]) -> None:
+        """Something else that is kept for a time: `sweep` is called with the trash, blocking."""
+        self._sweeps.append(sweep)
 
     async def keep_swept(self) -> None:
         """Sweep now and each SWEEP_EVERY_S seconds until cancelled."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -52,6 +52,7 @@ class _Call:
     arguments: Mapping[str, Any]
     trigger: Trigger
     summary: dict[str, object]
+    body: AsyncIterator[bytes] | None
 
 
 class Gate:
@@ -74,6 +75,7 @@ class Gate:
         trigger: Trigger = "user_request",
         force: bool = False,
         listed_only: bool = False,
+        body: AsyncIterator[bytes] | None = None,
     ) -> Result:
         """Run a tool for `actor` and return its result.
 
@@ -88,7 +90,7 @@ class Gate:
             raise RoleForbids(role=actor.identity.role, tool=name)
         if tool.effect == "read":
             return await self._read(actor, tool, args)
-        call = _Call(actor, tool, args, _bound(actor, tool, args), trigger, tool.summary(args))
+        call = _Call(actor, tool, args, _bound(actor, tool, args), trigger, tool.summary(args), body)
         verdict = tool.judge(actor, args) if tool.judge else None
         approval = await self._settle(call, verdict, force=force) if verdict is not None else ""
         return await self._act(call, verdict, approval)
@@ -142,7 +144,7 @@ class Gate:
 
     async def _execute(self, call: _Call, minted: Minted) -> Result:
         started = time.perf_counter()
-        invocation = Invocation(call.actor, call.tool, call.args, call.arguments, minted.token)
+        invocation = Invocation(call.actor, call.tool, call.args, call.arguments, minted.token, body=call.body)
         try:
             if call.tool.executor == FILES:
                 where = {"user_id": call.actor.user_id, "workspace_id": call.actor.workspace.id}

@@ -5,7 +5,7 @@ The wire's routes, `POST /api/tools/:name`, later the chat loop and the MCP endp
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -35,6 +35,7 @@ class Invocation:
     arguments: Mapping[str, Any]  # the JSON that was hashed into the token ({} for a read in this process)
     token: str | None  # None for a read in this process; low tier for a read elsewhere; else high tier, single use
     deadline_ms: int | None = None
+    body: AsyncIterator[bytes] | None = None  # what an upload sends; its size and hash are bound, it is not
 
 
 Permit = Callable[[str, Mapping[str, Any]], str]  # tool name, arguments -> low-tier token for a look

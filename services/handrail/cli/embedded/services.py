@@ -18,6 +18,9 @@ Command = Callable[[], tuple[list[str], dict[str, str]]]
 # from the starter's own environment; everything else stays outside
 PASSED = ("PATH", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
 
+# for the api alone, which opens files on the person's desktop when it is asked to
+DESKTOP = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -72,7 +75,8 @@ def init_command(layout: Layout, options: Options, environ: Mapping[str, str]) -
 
 def service_env(layout: Layout, options: Options, environ: Mapping[str, str], zone: str) -> dict[str, str]:
     """The whole environment of a service; `zone` picks its secrets directory ('' = all of them, for init)."""
-    env = {name: environ[name] for name in PASSED if name in environ}
+    passed = PASSED + DESKTOP if zone == "api" else PASSED
+    env = {name: environ[name] for name in passed if name in environ}
     env |= {name: value for name, value in environ.items() if name in BY_NAME}
     env |= options.env
     env |= {
