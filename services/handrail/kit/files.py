@@ -12,6 +12,7 @@ from handrail.kit.errors import AlreadyExists, FileMissing, NotAFile, StaleFile,
 from handrail.kit.locks import entry_lock
 from handrail.kit.paths import Location, Scope
 from handrail.kit.pending import TEMP_PREFIX, TEMP_SUFFIX, Pending
+from handrail.kit.versions import FileVersion
 
 NEW_DIRECTORY = 0o777
 CHUNK = 1 << 20  # bytes a read
@@ -71,7 +72,13 @@ def read(scope: Scope, location: Location, limit: int) -> tuple[bytes, os.stat_r
 
 
 def write(
-    scope: Scope, location: Location, data: bytes, *, parents: bool = True, expect: Version | None = None, exclusive: bool = False
+    scope: Scope,
+    location: Location,
+    data: bytes,
+    *,
+    parents: bool = True,
+    expect: Version | FileVersion | None = None,
+    exclusive: bool = False,
 ) -> Written:
     """Replace or create a file in one step: a reader sees the old bytes or the new ones, after a crash too.
 
@@ -87,13 +94,26 @@ def write(
         old = existing(spot, location.path)
         if old is not None and exclusive:
             raise AlreadyExists(location.path)
-        if expect is not None and (old is None or Version.of(old) != expect):
+        if expect is not None and (old is None or not _is_still(expect, spot, old)):
             raise StaleFile(location.path)
         try:
             info = _replace(spot, data, old, exclusive=exclusive)
         except OSError as exc:
             raise from_os(exc, location.path) from exc
     return Written(len(data), old is None, Version.of(info))
+
+
+def _is_still(expect: Version | FileVersion, spot: Spot, old: os.stat_result) -> bool:
+    return expect.is_at(spot, old) if isinstance(expect, FileVersion) else Version.of(old) == expect
+
+
+def remove(scope: Scope, location: Location, expect: FileVersion) -> None:
+    """Take a regular file away for good if it still is that version (what a failed step made). Raises StaleFile, FileMissing."""
+    with scope.entry(location) as spot, entry_lock(spot):
+        old = existing(spot, location.path)
+        if old is None or not expect.is_at(spot, old):
+            raise StaleFile(location.path)
+        os.unlink(spot.name, dir_fd=spot.dir_fd)
 
 
 def make_parents(scope: Scope, location: Location) -> None:

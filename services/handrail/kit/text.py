@@ -74,6 +74,11 @@ _MARK_OF = {encoding: mark for mark, encoding in MARKS}
 _FIRST_OF_MARK = frozenset(mark[:1] for mark, _ in MARKS)
 
 
+def mark_of(encoding: Encoding) -> bytes:
+    """The byte order mark of an encoding that has one."""
+    return _MARK_OF[encoding]
+
+
 def has_mark(head: bytes) -> bool:
     """Whether the first bytes of a file are a byte order mark."""
     return any(head.startswith(mark) for mark, _ in MARKS)

@@ -61,6 +61,9 @@ async def test_what_was_read_and_written_back_keeps_its_encoding(calls: Calls, w
         assert path.read_bytes() == text.encode(encoding)
     await calls("WriteWire", path="f.txt", content=text + more)
     assert path.read_bytes() == (text + more).encode(encoding)
+    with pytest.raises(StaleFile):  # the page's own write is somebody else's to the tools
+        await calls("Edit", path="f.txt", old_string=more, new_string=more + "!")
+    assert (await calls("Read", path="f.txt"))["view"] == "full"
     await calls("Edit", path="f.txt", old_string=more, new_string=more + "!")
     assert path.read_bytes() == (text + more + "!").encode(encoding)
 

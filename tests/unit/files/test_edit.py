@@ -137,6 +137,7 @@ async def test_untouched_bytes_of_a_file_never_change(
     head, tail = words + ends[28] + head, tail + words
     raw = encode(head + "NEEDLE  " + tail, encoding, bom=bom)
     (work / "f").write_bytes(raw)
+    await calls("Read", path="f")
     answer = await calls("Edit", path="f", old_string="NEEDLE\n", new_string=f"{words}\nsecond\n")
     assert (answer["matchStrategy"], answer["encoding"]) == ("trailing-whitespace", encoding)
     filling = to_dominant_eol(f"{words}\nsecond\n", head + tail)

@@ -12,13 +12,16 @@ from handrail.api.files.errors import NotText
 from handrail.api.files.reading import READ_BYTES
 from handrail.api.files.service import INLINE_MAX
 from handrail.kit.errors import DirectoryMissing, FileMissing, NotADirectory, OutOfBounds, RootChanged, TooLarge, UnsupportedTarget
+from handrail.kit.versions import FileVersion
 from tests.support.filecalls import Calls, actor_in, calls_in
 
 
 @pytest.mark.req("C4")
 async def test_the_wire_reads_a_file_whole(calls: Calls, work: Path) -> None:
     (work / "a.txt").write_text("héllo\n中文\r\n")
-    assert await calls("ReadWire", path="a.txt") == {
+    answer = await calls("ReadWire", path="a.txt")
+    assert FileVersion.parse(answer.pop("version")).matches(FileVersion.of((work / "a.txt").stat()))
+    assert answer == {
         "success": True, "content": "héllo\n中文\r\n", "size": 15, "path": str(work / "a.txt"),
         "encoding": "utf-8", "bom": False, "lossy": False, "binary": False,
     }  # fmt: skip

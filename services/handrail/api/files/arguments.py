@@ -10,6 +10,9 @@ from handrail.api.tools.registry import Arguments
 
 PathText = Annotated[str, Field(description="Relative to the work directory, absolute inside an allowed directory, or beginning with ~/.")]
 Offset = Annotated[int, Field(ge=0, description="Results to skip: continue a listing that was cut.")]
+ExpectedVersion = Annotated[
+    str | None, Field(max_length=120, description="The version that Read gave: if the file is another one by now, nothing is done.")
+]
 MaxResults = Annotated[int, Field(ge=1, le=5000, description="Results at most.")]
 
 # --- for a model ---
@@ -21,6 +24,9 @@ class ReadArgs(Arguments):
     path: PathText
     start_line: Annotated[int, Field(ge=1, description="First line, counted from 1.")] = 1
     limit: Annotated[int, Field(ge=1, le=100_000, description="Lines at most.")] = 200
+    line_offset: Annotated[
+        int, Field(ge=0, description="Bytes of the first line to skip: go on within a long line, as `next` of the answer before says.")
+    ] = 0
 
 
 class WriteArgs(Arguments):
@@ -28,6 +34,10 @@ class WriteArgs(Arguments):
 
     path: PathText
     content: str
+    expected_version: Annotated[
+        str | None,
+        Field(max_length=120, description='The version that Read gave, or "absent": if it is another one by now, nothing is done.'),
+    ] = None
 
 
 class EditArgs(Arguments):
@@ -38,6 +48,30 @@ class EditArgs(Arguments):
     new_string: str
     replace_all: bool = False
     expected_replacements: Annotated[int, Field(ge=1)] | None = None
+    expected_version: ExpectedVersion = None
+
+
+class EditStep(Arguments):
+    """One replacement of several."""
+
+    old_string: Annotated[str, Field(min_length=1, description="The text as it is after the edits before this one.")]
+    new_string: str
+    replace_all: bool = False
+    expected_replacements: Annotated[int, Field(ge=1)] | None = None
+
+
+class MultiEditArgs(Arguments):
+    """Several replacements in one file, one after the other."""
+
+    path: PathText
+    edits: Annotated[list[EditStep], Field(min_length=1, max_length=200)]
+    expected_version: ExpectedVersion = None
+
+
+class PatchArgs(Arguments):
+    """A unified diff."""
+
+    patch: Annotated[str, Field(min_length=1, description="As `diff -u` or `git diff` writes it; several files, new and deleted ones too.")]
 
 
 class ListArgs(Arguments):
@@ -106,6 +140,7 @@ class WireWriteArgs(Arguments):
     path: str
     content: str = ""
     encoding: Literal["utf-8", "base64"] = "utf-8"
+    expectedVersion: Annotated[str, Field(max_length=120)] | None = None  # noqa: N815 - in the wire's style
 
 
 class RenameArgs(Arguments):

@@ -7,18 +7,22 @@ import binascii
 import os
 from typing import cast
 
+from handrail.api.context import Actor
 from handrail.api.files.arguments import DeleteArgs, MoveArgs, PathArgs, RenameArgs, RestoreArgs, WireWriteArgs, WriteArgs
+from handrail.api.files.base import NOTICE, expected, line_count
 from handrail.api.files.errors import BadBase64
 from handrail.api.files.service import FileService
 from handrail.api.tools.registry import Invocation, Result
 from handrail.kit import files as kit_files
 from handrail.kit import moves
-from handrail.kit.errors import DirectoryMissing, FileError, FileMissing, TooLarge
+from handrail.kit.errors import AlreadyExists, DirectoryMissing, FileError, FileMissing, StaleFile, TooLarge
 from handrail.kit.files import Written
 from handrail.kit.paths import Location, Scope
 from handrail.kit.text import SAMPLE, Encoding, decode, encode
 from handrail.kit.trash import Trashed
+from handrail.kit.versions import FileVersion
 
+ABSENT = "absent"  # the expected version of a file that must not exist
 DELETED = {"en": "Moved to the trash; it can be restored for 7 days.", "zh": "已移入回收站，7 天内可恢复。"}
 
 
@@ -27,38 +31,95 @@ async def write_wire(files: FileService, call: Invocation) -> Result:
     args = cast("WireWriteArgs", call.args)
     scope = files.scope(call.actor)
     location = scope.locate(args.path)
+    expect = None if args.expectedVersion is None else expected(args.expectedVersion)
+
+    def put(data: bytes) -> Written:
+        files.before_change(call.actor, [location])
+        return kit_files.write(scope, location, data, expect=expect)
+
     if args.encoding == "base64":
         data = _unbase64(args.content)
         _limit(files, location, len(data))
-        written = await files.run(lambda: kit_files.write(scope, location, data))
-        return {"success": True, "size": written.size, "path": location.path}
-    written, encoding, bom = await _write_text(files, scope, location, args.content)
-    return {"success": True, "size": written.size, "path": location.path, "encoding": encoding, "bom": bom}
+        written = await files.run(lambda: put(data))
+        return {"success": True, "size": written.size, "path": location.path, "version": _stamp(written)}
+    _limit(files, location, len(args.content))
+
+    def work() -> Result:
+        data, encoding, bom = _as_bytes(files, scope, location, args.content)
+        written = put(data)
+        return {"success": True, "size": written.size, "path": location.path, "encoding": encoding, "bom": bom, "version": _stamp(written)}
+
+    return await files.run(work)
+
+
+def _stamp(written: Written) -> str:
+    """The version without a hash: the wire's routes do not read what they write."""
+    version = written.version
+    return str(FileVersion(version.size, version.mtime_ns, version.ino))
 
 
 async def write(files: FileService, call: Invocation) -> Result:
-    """The whole text of a file; an existing file keeps its encoding."""
+    """The whole text of a file; an existing file keeps its encoding, and must be what the caller saw of it."""
     args = cast("WriteArgs", call.args)
     scope = files.scope(call.actor)
     location = scope.locate(args.path)
-    written, encoding, bom = await _write_text(files, scope, location, args.content)
-    return {"path": location.path, "created": written.created, "size": written.size, "encoding": encoding, "bom": bom}
+    _limit(files, location, len(args.content))
+    return await files.run(lambda: _write(files, scope, location, args, call.actor))
 
 
-async def _write_text(files: FileService, scope: Scope, location: Location, text: str) -> tuple[Written, Encoding, bool]:
-    _limit(files, location, len(text))
+def _write(files: FileService, scope: Scope, location: Location, args: WriteArgs, actor: Actor) -> Result:
+    expect, auto_read = _expected(files, scope, location, args, actor)
+    data, encoding, bom = _as_bytes(files, scope, location, args.content)
+    files.before_change(actor, [location])
+    try:
+        written = kit_files.write(scope, location, data, expect=expect, exclusive=expect is None)
+    except AlreadyExists as exc:  # it was not there a moment ago: somebody else was faster
+        raise StaleFile(location.path) from exc
+    version = FileVersion.written(written.version, data)
+    files.seen.put(actor, location, version, whole=True)
+    answer: Result = {
+        "path": location.path,
+        "created": written.created,
+        "size": written.size,
+        "totalLines": line_count(args.content),
+        "encoding": encoding,
+        "bom": bom,
+        "version": str(version),
+    }
+    return answer | {"autoRead": "full", "notice": NOTICE[actor.lang]} if auto_read else answer
 
-    def work() -> tuple[Written, Encoding, bool]:
-        encoding, bom = _encoding_of(scope, location, text, files.file_max_size)
-        try:
-            data = encode(text, encoding, bom=bom)
-        except UnicodeEncodeError:  # the old encoding has no such character: UTF-8 has
-            encoding, bom = "utf-8", False
-            data = encode(text, encoding)
-        _limit(files, location, len(data))
-        return kit_files.write(scope, location, data), encoding, bom
 
-    return await files.run(work)
+def _expected(
+    files: FileService, scope: Scope, location: Location, args: WriteArgs, actor: Actor
+) -> tuple[kit_files.Version | FileVersion | None, bool]:
+    """The version that must be there (None: no file must be), and whether it is only known because it was looked at now."""
+    if args.expected_version is not None:
+        return (None if args.expected_version == ABSENT else expected(args.expected_version)), False
+    sight = files.seen.get(actor, location)
+    if sight is not None and sight.whole:
+        return sight.version, False
+    try:
+        fd, info = scope.open_file(location)
+        os.close(fd)
+    except FileMissing:
+        if sight is not None:
+            raise StaleFile(location.path) from None
+        return None, False
+    now = FileVersion.of(info)
+    if sight is not None and not sight.version.matches(now):
+        raise StaleFile(location.path)
+    return kit_files.Version.of(info), True
+
+
+def _as_bytes(files: FileService, scope: Scope, location: Location, text: str) -> tuple[bytes, Encoding, bool]:
+    encoding, bom = _encoding_of(scope, location, text, files.file_max_size)
+    try:
+        data = encode(text, encoding, bom=bom)
+    except UnicodeEncodeError:  # the old encoding has no such character: UTF-8 has
+        encoding, bom = "utf-8", False
+        data = encode(text, encoding)
+    _limit(files, location, len(data))
+    return data, encoding, bom
 
 
 def _encoding_of(scope: Scope, location: Location, text: str, limit: int) -> tuple[Encoding, bool]:
@@ -112,6 +173,7 @@ async def rename(files: FileService, call: Invocation) -> Result:
     scope = files.scope(call.actor)
     location = scope.locate(args.path)
     target = await files.run(lambda: moves.rename(scope, location, args.newName))
+    files.seen.forget(call.actor, location, below=True)
     return {"success": True, "newPath": target.path, "newName": args.newName}
 
 
@@ -121,6 +183,7 @@ async def move(files: FileService, call: Invocation) -> Result:
     scope = files.scope(call.actor)
     location, directory = scope.locate(args.path), scope.locate(args.destDir)
     target = await files.run(lambda: moves.move(scope, location, directory))
+    files.seen.forget(call.actor, location, below=True)
     return {"success": True, "newPath": target.path}
 
 
@@ -130,6 +193,7 @@ async def delete(files: FileService, call: Invocation) -> Result:
     location = scope.locate(cast("DeleteArgs | PathArgs", call.args).path)
     trash = files.trash(call.actor)
     item = await files.run(lambda: trash.put(scope, location))
+    files.seen.forget(call.actor, location, below=True)
     return {"success": True, "path": location.path, "isDir": item.is_dir, "trashId": item.id, "message": DELETED[call.actor.lang]}
 
 

@@ -1,20 +1,16 @@
-"""Executor of Edit: the tolerant replacement, and what a refusal tells to help the next attempt."""
+"""Executors of Edit and MultiEdit: the tolerant replacement, and what a refusal tells to help the next attempt."""
 
 from __future__ import annotations
 
 from typing import cast
 
 from handrail.api.files import edit
-from handrail.api.files.arguments import EditArgs
-from handrail.api.files.errors import CannotEncode, EditAmbiguous, EditCountMismatch, EditNoChange, EditNoMatch, NotText
+from handrail.api.files.arguments import EditArgs, EditStep, MultiEditArgs
+from handrail.api.files.base import described, encoded, load, save
+from handrail.api.files.errors import EditAmbiguous, EditCountMismatch, EditNoChange, EditNoMatch
 from handrail.api.files.service import FileService
 from handrail.api.tools.registry import Invocation, Result
 from handrail.contract.errors import HandrailError, Lang
-from handrail.kit import files as kit_files
-from handrail.kit.errors import TooLarge
-from handrail.kit.files import Version
-from handrail.kit.paths import Location, Scope
-from handrail.kit.text import decode, encode
 
 KINDS_ZH = {
     "text": "文本",
@@ -45,39 +41,60 @@ async def edit_file(files: FileService, call: Invocation) -> Result:
     args = cast("EditArgs", call.args)
     scope = files.scope(call.actor)
     location = scope.locate(args.path)
-    return await files.run(lambda: _edit(files, scope, location, args, call.actor.lang))
+
+    def work() -> Result:
+        base = load(files, call.actor, scope, location, args.expected_version)
+        outcome = _edited(base.text.text, args, location.path)
+        data = encoded(files, base, outcome.text)
+        files.before_change(call.actor, [location])
+        version = save(files, call.actor, scope, base, data)
+        answer = described(base, outcome.text, version, call.actor.lang) | _told(outcome, args)
+        if outcome.strategy in TAUGHT:
+            answer["note"] = TAUGHT[outcome.strategy][call.actor.lang]
+        return answer
+
+    return await files.run(work)
 
 
-def _edit(files: FileService, scope: Scope, location: Location, args: EditArgs, lang: Lang) -> Result:
-    raw, info = kit_files.read(scope, location, files.file_max_size)
-    old = decode(raw)
-    if old.binary:
-        raise NotText(path=location.path)
-    outcome = edit.apply(old.text, args.old_string, args.new_string, replace_all=args.replace_all, expected=args.expected_replacements)
+async def multi_edit(files: FileService, call: Invocation) -> Result:
+    """Several edits of one file, each on what the ones before made: all of them in one write, or none."""
+    args = cast("MultiEditArgs", call.args)
+    scope = files.scope(call.actor)
+    location = scope.locate(args.path)
+
+    def work() -> Result:
+        base = load(files, call.actor, scope, location, args.expected_version)
+        text, told = base.text.text, list[Result]()
+        for number, step in enumerate(args.edits, 1):
+            try:
+                outcome = _edited(text, step, location.path)
+            except HandrailError as exc:
+                exc.extra["edit"] = number
+                raise
+            text = outcome.text
+            told.append(_told(outcome, step))
+        if text == base.text.text:
+            raise EditNoChange(path=location.path)
+        data = encoded(files, base, text)
+        files.before_change(call.actor, [location])
+        version = save(files, call.actor, scope, base, data)
+        return described(base, text, version, call.actor.lang) | {"edits": told}
+
+    return await files.run(work)
+
+
+def _edited(text: str, step: EditArgs | EditStep, path: str) -> edit.Edited:
+    outcome = edit.apply(text, step.old_string, step.new_string, replace_all=step.replace_all, expected=step.expected_replacements)
     if isinstance(outcome, edit.NotEdited):
-        raise refusal(outcome, location.path, args, old.text)
-    try:
-        data = encode(outcome.text, old.encoding, bom=old.bom)
-    except UnicodeEncodeError as exc:
-        raise CannotEncode(path=location.path, encoding=old.encoding) from exc
-    if len(data) > files.file_max_size:
-        raise TooLarge(location.path, size=len(data), limit=files.file_max_size)
-    written = kit_files.write(scope, location, data, parents=False, expect=Version.of(info))
-    answer: Result = {
-        "path": location.path,
-        "replacements": outcome.replacements,
-        "replaceAll": args.replace_all,
-        "matchStrategy": outcome.strategy,
-        "size": written.size,
-        "totalLines": outcome.text.count("\n") + (not outcome.text.endswith("\n") and bool(outcome.text)),
-        "encoding": old.encoding,
-    }
-    if outcome.strategy in TAUGHT:
-        answer["note"] = TAUGHT[outcome.strategy][lang]
-    return answer
+        raise refusal(outcome, path, step, text)
+    return outcome
 
 
-def refusal(outcome: edit.NotEdited, path: str, args: EditArgs, text: str) -> HandrailError:
+def _told(outcome: edit.Edited, step: EditArgs | EditStep) -> Result:
+    return {"replacements": outcome.replacements, "replaceAll": step.replace_all, "matchStrategy": outcome.strategy}
+
+
+def refusal(outcome: edit.NotEdited, path: str, args: EditArgs | EditStep, text: str) -> HandrailError:
     """The error of an edit that is not made."""
     match outcome.reason:
         case "no_match":
@@ -101,10 +118,4 @@ def no_match(path: str, near: edit.Nearest | None) -> EditNoMatch:
         first = near.differences[0]
         hint_en += f"; line {first.line} differs in {first.kind}: {first.there!r}, wanted {first.wanted!r}"
         hint_zh += f"；第 {first.line} 行{KINDS_ZH[first.kind]}不同：{first.there!r}，期望 {first.wanted!r}"
-    shown: dict[str, object] = {
-        "startLine": near.first,
-        "endLine": near.last,
-        "linesAlike": near.alike,
-        "differences": [{"line": one.line, "differs": one.kind, "file": one.there, "wanted": one.wanted} for one in near.differences],
-    }
-    return EditNoMatch(path=path, hint_en=hint_en + ".", hint_zh=hint_zh + "。", extra={"nearest": shown})
+    return EditNoMatch(path=path, hint_en=hint_en + ".", hint_zh=hint_zh + "。", extra={"nearest": edit.shown(near)})

@@ -80,3 +80,38 @@ class TooManyFileTasks(HandrailError):
     status = 429
     en = "Too many file operations are waiting. Try again in a moment."
     zh = "等待中的文件操作过多，请稍后重试。"
+
+
+class BadVersion(HandrailError):
+    code = "bad_version"
+    status = 400
+    en = "The expected version is not one that Read or a write gave."
+    zh = "预期版本不是由读取或写入返回的版本。"
+
+
+class PatchInvalid(HandrailError):
+    code = "patch_invalid"
+    status = 400
+    en = "The patch is not a unified diff that can be applied (line {line}): {reason}"
+    zh = "补丁不是可应用的 unified diff（第 {line} 行）：{reason}"
+
+
+class PatchNoMatch(HandrailError):
+    code = "patch_no_match"
+    status = 409
+    en = "Hunk {hunk} does not fit {path}. Read the file again and make the patch anew. Nothing was changed."
+    zh = "补丁块 {hunk} 与 {path} 不符。请重新读取文件并重新生成补丁。未做任何修改。"
+
+
+class PatchAmbiguous(HandrailError):
+    code = "patch_ambiguous"
+    status = 409
+    en = "Hunk {hunk} fits {count} places in {path} and none of them is where it says. Give more context. Nothing was changed."
+    zh = "补丁块 {hunk} 在 {path} 中有 {count} 处可匹配，且都不在其声明的位置。请提供更多上下文。未做任何修改。"
+
+
+class BadOffset(HandrailError):
+    code = "bad_offset"
+    status = 400
+    en = "line_offset {offset} is not the start of a character within line {line} of {path}."
+    zh = "line_offset {offset} 不是 {path} 第 {line} 行内某个字符的起点。"

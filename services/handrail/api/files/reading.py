@@ -8,16 +8,19 @@ import stat
 from typing import cast
 
 from handrail.api.files.arguments import ListArgs, PathArgs, ReadArgs
-from handrail.api.files.errors import NotText
+from handrail.api.files.errors import BadOffset, NotText
+from handrail.api.files.read import window
+from handrail.api.files.read.window import Window
 from handrail.api.files.search.query import Rules
 from handrail.api.files.service import INLINE_MAX, FileService
 from handrail.api.tools.registry import Invocation, Result
 from handrail.kit import names
-from handrail.kit.errors import FileError, FileMissing
+from handrail.kit.errors import FileError, FileMissing, from_os
 from handrail.kit.files import read_open
 from handrail.kit.listing import Entry, kind_of, list_directory
 from handrail.kit.paths import Location, Scope
 from handrail.kit.text import Decoded, decode
+from handrail.kit.versions import FileVersion
 from handrail.kit.walk import Stop, walk
 
 MEMORY_FILE = "/.ai-helper-agent/memory/global-memory.json"  # below home; the extension asks for it at each chat
@@ -62,6 +65,7 @@ async def read_wire(files: FileService, call: Invocation) -> Result:
         "bom": found.bom,
         "lossy": found.lossy,
         "binary": found.binary,
+        "version": str(FileVersion.of(info)),
     }
 
 
@@ -71,53 +75,53 @@ def is_memory_file(path: str, home: str) -> bool:
 
 
 async def read(files: FileService, call: Invocation) -> Result:
-    """Numbered lines, at most READ_BYTES of them."""
+    """Numbered lines, at most READ_BYTES of them, of a file of any size."""
     args = cast("ReadArgs", call.args)
     scope = files.scope(call.actor)
     location = scope.locate(args.path)
-    found, info = await load(files, scope, location)
-    if found.binary:
-        raise NotText(path=location.path)
-    lines = _lines(found.text)
-    first = args.start_line
-    shown, cut = _window(lines[first - 1 : first - 1 + args.limit], first)
-    last = first + len(shown) - 1
-    partial = first > 1 or last < len(lines) or cut
-    return {
+    try:
+        found, version, size = await files.run(lambda: _windowed(scope, location, args, files.file_max_size))
+    except FileMissing:
+        files.seen.forget(call.actor, location)
+        raise
+    last = found.lines[-1][0] if found.lines else args.start_line - 1
+    whole = args.start_line == 1 and not args.line_offset and not found.more
+    files.seen.put(call.actor, location, version, whole=whole)
+    answer: Result = {
         "path": _display(scope, location),
         "absolutePath": location.path,
-        "content": "".join(shown),
-        "startLine": first,
+        "content": "".join(f"{number:6}\t{line}" for number, line in found.lines),
+        "startLine": args.start_line,
         "endLine": last,
-        "totalLines": len(lines),
-        "view": "partial" if partial else "full",
-        "truncated": last < min(len(lines), first - 1 + args.limit) or cut,
-        "lineCut": cut,
+        "totalLines": found.total,
+        "view": "full" if whole else "partial",
+        "truncated": (found.more and last - args.start_line + 1 < args.limit) or found.cut,
+        "lineCut": found.cut,
         "encoding": found.encoding,
-        "size": info.st_size,
+        "bom": found.bom,
+        "size": size,
+        "version": str(version),
     }
+    if found.lossy:
+        answer["lossy"] = True
+    if found.more:
+        answer["next"] = {"start_line": found.next_line, "line_offset": found.next_offset}
+    return answer
 
 
-def _lines(text: str) -> list[str]:
-    """Lines end at LF only: a CRLF stays with its line, other separators are ordinary characters."""
-    lines = [line + "\n" for line in text.split("\n")]
-    lines[-1] = lines[-1][:-1]
-    return lines if lines[-1] else lines[:-1]
-
-
-def _window(lines: list[str], first: int) -> tuple[list[str], bool]:
-    shown: list[str] = []
-    room = READ_BYTES
-    for number, line in enumerate(lines, first):
-        text = f"{number:6}\t{line}"
-        size = len(text.encode("utf-8", "replace"))
-        if size > room:
-            if not shown:  # one line alone is too long: its beginning is better than nothing
-                return [text.encode("utf-8", "replace")[:room].decode("utf-8", "ignore")], True
-            return shown, False
-        shown.append(text)
-        room -= size
-    return shown, False
+def _windowed(scope: Scope, location: Location, args: ReadArgs, limit: int) -> tuple[Window, FileVersion, int]:
+    fd, info = scope.open_file(location)
+    try:
+        found = window.read(fd, info.st_size, start=args.start_line, limit=args.limit, offset=args.line_offset, room=READ_BYTES)
+        if found is None:
+            raise NotText(path=location.path)
+        return found, FileVersion.of_open(fd, info, limit), info.st_size
+    except window.NotAnOffset as exc:
+        raise BadOffset(offset=args.line_offset, line=args.start_line, path=location.path) from exc
+    except OSError as exc:
+        raise from_os(exc, location.path) from exc
+    finally:
+        os.close(fd)
 
 
 def _display(scope: Scope, location: Location) -> str:

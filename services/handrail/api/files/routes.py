@@ -27,8 +27,10 @@ async def fs_write(request: Request, body: s.WriteBody) -> Result:
     """Create or replace a file atomically; missing directories are created.
 
     `encoding` says how `content` is sent: text, or base64 for bytes. Text over an existing text file takes that file's encoding.
+    With `expectedVersion` (from a read or a write) the file must still be that version, else 409 `stale_file` and nothing is written.
     """
-    return await _call(request, "WriteWire", a.WireWriteArgs(path=body.path, content=body.content, encoding=body.encoding))
+    args = a.WireWriteArgs(path=body.path, content=body.content, encoding=body.encoding, expectedVersion=body.expectedVersion)
+    return await _call(request, "WriteWire", args)
 
 
 @router.post("/api/fs/list", response_model=s.ListAnswer)

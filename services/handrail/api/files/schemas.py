@@ -24,6 +24,7 @@ class WriteBody(WireBody):
     path: str
     content: str = ""
     encoding: Literal["utf-8", "base64"] = "utf-8"
+    expectedVersion: str | None = None
 
 
 class RenameBody(WireBody):
@@ -69,6 +70,7 @@ class ReadAnswer(Answer):
     bom: bool
     lossy: bool
     binary: bool
+    version: str
 
 
 class WriteAnswer(Answer):
@@ -76,6 +78,7 @@ class WriteAnswer(Answer):
     path: str
     encoding: str | None = None
     bom: bool | None = None
+    version: str
 
 
 class EntryInfo(BaseModel):

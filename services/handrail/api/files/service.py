@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import structlog
 
 from handrail.api.context import Actor, Workspace
 from handrail.api.files.errors import TooManyFileTasks
 from handrail.api.files.search.engine import find_rg
+from handrail.api.files.seen import Seen
 from handrail.kit.clock import Clock
 from handrail.kit.errors import FileError
-from handrail.kit.paths import Root, Scope
+from handrail.kit.paths import Location, Root, Scope
 from handrail.kit.trash import Trash, every_trash
 
 log = structlog.get_logger("handrail.files")
@@ -28,6 +29,14 @@ SWEEP_EVERY_S = 6 * 3600.0
 T = TypeVar("T")
 
 
+class Checkpoints(Protocol):
+    """Keeps what files were before a step of a tool."""
+
+    def before(self, actor: Actor, locations: Sequence[Location]) -> None:
+        """These entries (some may not exist yet) are about to change in one step. Blocking; raising prevents the change."""
+        ...
+
+
 class FileService:
     """One a process. Holds the opened roots: an allowed directory is opened at its first use and stays that very directory."""
 
@@ -35,6 +44,8 @@ class FileService:
         """`data_dir` is refused to everybody; the trash lies in it. `home` is what a leading `~` means (default: of this process)."""
         self.file_max_size = file_max_size
         self.home = home or str(Path.home())
+        self.seen = Seen()
+        self.checkpoints: Checkpoints | None = None
         self._data_dir = str(data_dir)
         self._trash_dir = data_dir / "trash"
         self._clock = clock
@@ -83,6 +94,11 @@ class FileService:
     def trash(self, actor: Actor) -> Trash:
         """The actor's own trash in the workspace."""
         return Trash(self._trash_dir, actor.workspace.id, actor.user_id, self._clock)
+
+    def before_change(self, actor: Actor, locations: Sequence[Location]) -> None:
+        """Called in the worker thread once a step, when nothing can refuse it any more and no byte has changed."""
+        if self.checkpoints is not None:
+            self.checkpoints.before(actor, locations)
 
     def rg(self) -> str | None:
         """The ripgrep program, if there is one now."""

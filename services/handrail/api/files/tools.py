@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from handrail.api.files import arguments as a
-from handrail.api.files import changing, editing, reading, searching
+from handrail.api.files import changing, editing, patching, reading, searching
 from handrail.api.files.service import FileService
 from handrail.api.tools.registry import Arguments, Effect, Invocation, Result, Tool
 
@@ -48,6 +48,16 @@ def tools(files: FileService) -> tuple[Tool, ...]:
         tool("Read", "read", "read", a.ReadArgs, reading.read, about=READ, title=("Read file", "读取文件")),
         tool("Write", "write", "write", a.WriteArgs, changing.write, about=WRITE, title=("Write file", "写入文件")),
         tool("Edit", "edit", "write", a.EditArgs, editing.edit_file, about=EDIT, title=("Edit file", "编辑文件")),
+        tool(
+            "MultiEdit",
+            "edit",
+            "write",
+            a.MultiEditArgs,
+            editing.multi_edit,
+            about=MULTI,
+            title=("Edit several places", "多处编辑"),
+        ),
+        tool("Patch", "patch", "write", a.PatchArgs, patching.apply_patch, about=PATCH, title=("Apply a patch", "应用补丁")),
         tool("List", "list", "read", a.ListArgs, reading.list_tree, about=LIST, title=("List directory", "列出目录")),
         tool("Glob", "search_files", "read", a.GlobArgs, searching.glob_files, about=GLOB, title=("Find files", "查找文件")),
         tool("Grep", "search_content", "read", a.GrepArgs, searching.grep, about=GREP, title=("Search content", "搜索内容")),
@@ -68,7 +78,7 @@ def tools(files: FileService) -> tuple[Tool, ...]:
 
 # what an audit row shows of the arguments: places and sizes, never content
 _PLACES = ("path", "newName", "destDir", "trashId", "pattern", "file_pattern", "filePattern")
-_SIZES = ("content", "old_string", "new_string")
+_SIZES = ("content", "old_string", "new_string", "patch")
 
 
 def summary(args: Any) -> dict[str, object]:  # noqa: ANN401 - each tool has its own argument class
@@ -89,6 +99,8 @@ EDIT = (
     "then white space at the ends of lines, then one uniform indentation are set aside; matchStrategy says which. "
     "Encoding, BOM and line endings stay."
 )
+MULTI = "Several edits of one file, each on the result of the ones before: all are made in one write, or none. Each edit is as in Edit."
+PATCH = "Apply a unified diff to one or more files: all hunks of all files, or none. Can create files; a deleted file goes to the trash."
 LIST = "List a directory down to a depth, by path. .git and directories of dependencies and build output are left out."
 GLOB = "Find files by a glob pattern, by path. .git and directories of dependencies and build output are left out."
 GREP = "Search lines by regular expression (RE2) or plain text: matching lines with context, files, or counts. Binary files are skipped."

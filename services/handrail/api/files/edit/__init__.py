@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from handrail.api.files.edit.apply import Edited, NotEdited, Strategy, apply
-from handrail.api.files.edit.nearest import Nearest, nearest
+from handrail.api.files.edit.nearest import Nearest, nearest, shown
 
-__all__ = ["Edited", "Nearest", "NotEdited", "Strategy", "apply", "nearest"]
+__all__ = ["Edited", "Nearest", "NotEdited", "Strategy", "apply", "nearest", "shown"]

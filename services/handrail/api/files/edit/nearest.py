@@ -53,6 +53,16 @@ def nearest(text: str, old: str) -> Nearest | None:
     return None if first is None else _described(lines, wanted, first)
 
 
+def shown(near: Nearest) -> dict[str, object]:
+    """For an answer in JSON."""
+    return {
+        "startLine": near.first,
+        "endLine": near.last,
+        "linesAlike": near.alike,
+        "differences": [{"line": one.line, "differs": one.kind, "file": one.there, "wanted": one.wanted} for one in near.differences],
+    }
+
+
 def _by_equal_lines(lines: Sequence[str], wanted: Sequence[str]) -> int | None:
     """Where most lines of the window are the wanted ones, white space at both ends and letter case set aside."""
     places: defaultdict[str, list[int]] = defaultdict(list)

@@ -15,7 +15,7 @@ def trailing_whitespace(text: str, old: str, new: str) -> list[Hit]:
     filling = to_lf(new.removeprefix(MARK) if old.startswith(MARK) else new)
     hits: list[Hit] = []
     free = 0
-    for first in _occurrences([line.rstrip(WHITE) for line in lines.contents], [line.rstrip(WHITE) for line in wanted.contents]):
+    for first in occurrences([line.rstrip(WHITE) for line in lines.contents], [line.rstrip(WHITE) for line in wanted.contents]):
         if first >= free:
             hits.append(_hit(lines, first, wanted, filling))
             free = first + len(wanted.contents)
@@ -30,7 +30,7 @@ def indentation(text: str, old: str, new: str) -> list[Hit]:
     told = [(place, indent(line)) for place, line in enumerate(wanted.contents) if not blank(line)]
     hits: list[Hit] = []
     free, left = 0, MOST_COMPARISONS
-    for first in _occurrences([line.strip(WHITE) for line in lines.contents], [line.strip(WHITE) for line in wanted.contents]):
+    for first in occurrences([line.strip(WHITE) for line in lines.contents], [line.strip(WHITE) for line in wanted.contents]):
         if first < free:
             continue
         shift, looked = _shift(lines.contents, first, told)
@@ -81,7 +81,7 @@ def _shifted(new: str, prefix: str, add: bool) -> str | None:  # noqa: FBT001 - 
     return "\n".join(out)
 
 
-def _occurrences(lines: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
+def occurrences(lines: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
     """Every place, overlapping ones too, where `wanted` stands in `lines` (Knuth, Morris, Pratt: linear whatever the texts)."""
     if not wanted:
         return
