@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from handrail.kit import names, openat2
 from handrail.kit.clock import SYSTEM, Clock
-from handrail.kit.errors import DirectoryMissing, FileMissing
+from handrail.kit.errors import DirectoryMissing, FileError, FileMissing
 from handrail.kit.files import is_temporary
+from handrail.kit.ignore import NAMES, Ignore
 from handrail.kit.paths import Location, Scope
 
 MAX_DEPTH = 128  # levels below the start; deeper directories are left out
@@ -49,45 +50,82 @@ class Found:
     is_link: bool
 
 
-def walk(scope: Scope, start: Location, stop: Stop, *, enter: Callable[[str], bool], depth: int = MAX_DEPTH) -> Iterator[Found]:
+def walk(
+    scope: Scope, start: Location, stop: Stop, *, enter: Callable[[str], bool], depth: int = MAX_DEPTH, ignore: bool = False
+) -> Iterator[Found]:
     """Everything below the directory `start`, depth first, by name (bytes); a directory comes before what is in it.
 
     `enter` says for the name of a directory whether it is part of the walk at all. Protected directories and kernel file systems never are.
+    With `ignore`, neither is what the ignore files say, those above `start` too; `start` itself was asked for.
     What cannot be read is left out. Raises DirectoryMissing, NotADirectory, OutOfBounds for the start itself.
     """
     try:
         fd = scope.open_directory(start)
     except FileMissing as exc:
         raise DirectoryMissing(start.path) from exc
-    yield from _below(scope, fd, b"", 1, stop, enter, depth)
+    yield from _Walk(scope, stop, enter, depth).below(fd, b"", 1, *(rules_above(scope, start) if ignore else (None, ())))
 
 
-def _below(scope: Scope, fd: int, prefix: bytes, level: int, stop: Stop, enter: Callable[[str], bool], depth: int) -> Iterator[Found]:
-    """Takes over `fd`."""
+def rules_above(scope: Scope, start: Location) -> tuple[Ignore, tuple[str, ...]]:
+    """The ignore rules of the directories above `start`, and the names that lead to it from the top."""
+    rules, at = Ignore(), Location(start.root, b"", start.root.path)
+    parts = start.relative.split(b"/") if start.relative else []
+    for depth, part in enumerate(parts):
+        rules = rules_in(scope, at, rules, depth)
+        at = at.child(part)
+    return rules, tuple(part.decode(NAMES) for part in parts)
+
+
+def rules_in(scope: Scope, directory: Location, above: Ignore, depth: int) -> Ignore:
+    """The ignore rules in force in a directory; those above it when it cannot be opened."""
     try:
-        for raw, entry in _sorted(fd):
-            if stop:
-                return
-            name, is_link = entry.name, entry.is_symlink()
-            is_dir = not is_link and _is_dir(entry)
-            if is_temporary(name) or (is_dir and not enter(name)):
-                continue
-            child = _enter(scope, fd, raw) if is_dir else None
-            if is_dir and child is None:
-                continue
-            try:
-                yield Found(prefix + raw, name, fd, level, is_dir, not is_link and not is_dir and _is_file(entry), is_link)
-            except BaseException:
-                if child is not None:
-                    os.close(child)
-                raise
-            if child is not None:
-                if level < depth:
-                    yield from _below(scope, child, prefix + raw + b"/", level + 1, stop, enter, depth)
-                else:
-                    os.close(child)
+        fd = scope.open_directory(directory)
+    except FileError:
+        return above
+    try:
+        return above.enter(fd, depth)
     finally:
         os.close(fd)
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    scope: Scope
+    stop: Stop
+    enter: Callable[[str], bool]
+    depth: int
+
+    def below(self, fd: int, prefix: bytes, level: int, above: Ignore | None, names_above: tuple[str, ...]) -> Iterator[Found]:
+        """What is in the directory and below it. Takes over `fd`."""
+        scope, stop, enter, depth = self.scope, self.stop, self.enter, self.depth
+        try:
+            rules = above.enter(fd, len(names_above)) if above is not None else None
+            for raw, entry in _sorted(fd):
+                if stop:
+                    return
+                name, is_link = entry.name, entry.is_symlink()
+                is_dir = not is_link and _is_dir(entry)
+                if is_temporary(name) or (is_dir and not enter(name)):
+                    continue
+                path = (*names_above, raw.decode(NAMES)) if rules is not None else ()
+                if rules is not None and rules.ignored(path, is_dir=is_dir):
+                    continue
+                child = _enter(scope, fd, raw) if is_dir else None
+                if is_dir and child is None:
+                    continue
+                try:
+                    yield Found(prefix + raw, name, fd, level, is_dir, not is_link and not is_dir and _is_file(entry), is_link)
+                except BaseException:
+                    if child is not None:
+                        os.close(child)
+                    raise
+                if child is not None:
+                    if level < depth:
+                        yield from self.below(child, prefix + raw + b"/", level + 1, rules, path)
+                    else:
+                        os.close(child)
+        finally:
+            os.close(fd)
 
 
 def _sorted(fd: int) -> list[tuple[bytes, os.DirEntry[str]]]:

@@ -306,10 +306,11 @@ async def test_files_are_found_by_glob_whatever_their_case(corpus: tuple[Calls, 
 @pytest.mark.req("F4")
 async def test_glob_pages_files_by_path(corpus: tuple[Calls, Path]) -> None:
     calls, _ = corpus
-    assert (await calls("Glob", pattern="*.py"))["paths"] == ["a.py", "sub/deep/er/x.py", "sub/x.py"]
-    assert (await calls("Glob", pattern="sub/**/*.py"))["paths"] == ["sub/deep/er/x.py", "sub/x.py"]
+    assert (await calls("Glob", pattern="*.py"))["paths"] == ["a.py", "sub/x.py"]
+    assert (await calls("Glob", pattern="*.py", include_ignored=True))["paths"] == ["a.py", "sub/deep/er/x.py", "sub/x.py"]
+    assert (await calls("Glob", pattern="sub/**/*.py", include_ignored=True))["paths"] == ["sub/deep/er/x.py", "sub/x.py"]
     assert (await calls("Glob", pattern="sub/*.py"))["paths"] == ["sub/x.py"]
-    assert (await calls("Glob", pattern="**/deep/**"))["paths"] == ["sub/deep/er/x.py"]
+    assert (await calls("Glob", pattern="**/deep/**", include_ignored=True))["paths"] == ["sub/deep/er/x.py", "sub/deep/gone.txt"]
     page = await calls("Glob", pattern="*", offset=2, max_results=2)
     everything = await calls("Glob", pattern="*", max_results=5000)
     assert page["paths"] == everything["paths"][2:4]

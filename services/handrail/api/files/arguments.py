@@ -13,6 +13,7 @@ Offset = Annotated[int, Field(ge=0, description="Results to skip: continue a lis
 ExpectedVersion = Annotated[
     str | None, Field(max_length=120, description="The version that Read gave: if the file is another one by now, nothing is done.")
 ]
+Ignored = Annotated[bool, Field(description="Also what .gitignore or .ignore leave out, dependencies and build output; never .git.")]
 MaxResults = Annotated[int, Field(ge=1, le=5000, description="Results at most.")]
 
 # --- for a model ---
@@ -79,6 +80,7 @@ class ListArgs(Arguments):
 
     path: PathText = "."
     depth: Annotated[int, Field(ge=1, le=20, description="1 = only what is directly in it.")] = 2
+    include_ignored: Ignored = False
     offset: Offset = 0
     max_results: MaxResults = 200
 
@@ -95,6 +97,7 @@ class GlobArgs(Arguments):
         ),
     ]
     path: PathText = "."
+    include_ignored: Ignored = False
     offset: Offset = 0
     max_results: MaxResults = 200
 
@@ -103,11 +106,14 @@ class GrepArgs(Arguments):
     """Lines by regular expression."""
 
     pattern: Annotated[
-        str, Field(min_length=1, max_length=4096, description="RE2 syntax, within a line: no look-around, no back-references.")
+        str,
+        Field(min_length=1, max_length=4096, description="RE2 syntax, no look-around or back-references; within a line unless multiline."),
     ]
     path: Annotated[str, Field(description="Directory or one file.")] = "."
     file_pattern: Annotated[str, Field(max_length=1024, description="Globs joined by |, as for Glob.")] | None = None
     ignore_case: bool = True
+    multiline: Annotated[bool, Field(description="Match across lines: `.` is also a line feed, ^ and $ are at every line.")] = False
+    include_ignored: Ignored = False
     fixed_strings: Annotated[bool, Field(description="Take the pattern as plain text.")] = False
     output_mode: Literal["content", "files", "count"] = "content"
     head_limit: MaxResults = 200

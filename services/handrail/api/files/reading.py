@@ -200,7 +200,7 @@ async def list_tree(files: FileService, call: Invocation) -> Result:
     start = scope.locate(args.path)
     stop = Stop(LIST_SECONDS)
     try:
-        paths = await files.run_search(lambda: _tree(scope, start, args.depth, stop))
+        paths = await files.run_search(lambda: _tree(scope, start, args, stop))
     finally:
         stop.now()
     page = paths[args.offset : args.offset + args.max_results]
@@ -219,14 +219,15 @@ def stop_hit(stop: Stop) -> bool:
     return stop.hit
 
 
-def _tree(scope: Scope, start: Location, depth: int, stop: Stop) -> list[dict[str, object]]:
+def _tree(scope: Scope, start: Location, args: ListArgs, stop: Stop) -> list[dict[str, object]]:
     if kind_of(scope.stat(start).st_mode) == "file":
         return [{"path": _display(scope, start), "type": "file"}]
+    rules = Rules(ignore=not args.include_ignored, everything=args.include_ignored)
     prefix = "" if start.root is scope.workdir and not start.relative else _display(scope, start) + "/"
     return [
         {
             "path": prefix + names.to_text(found.relative),
             "type": "directory" if found.is_dir else "file" if found.is_file else "link" if found.is_link else "unknown",
         }
-        for found in walk(scope, start, stop, enter=Rules().enter, depth=depth)
+        for found in walk(scope, start, stop, enter=rules.enter, depth=args.depth, ignore=rules.ignore)
     ]

@@ -94,7 +94,7 @@ async def glob_files(files: FileService, call: Invocation) -> Result:
     glob = Glob(args.pattern, ignore_case=False)
     stop = Stop(SECONDS)
     try:
-        found = await files.run_search(lambda: _globbed(scope, start, glob, stop))
+        found = await files.run_search(lambda: _globbed(scope, start, glob, stop, _rules(args)))
     finally:
         stop.now()
     page = found[args.offset : args.offset + args.max_results]
@@ -108,10 +108,14 @@ async def glob_files(files: FileService, call: Invocation) -> Result:
     }
 
 
-def _globbed(scope: Scope, start: Location, glob: Glob, stop: Stop) -> list[str]:
+def _rules(args: GlobArgs | GrepArgs) -> Rules:
+    return Rules(ignore=not args.include_ignored, everything=args.include_ignored)
+
+
+def _globbed(scope: Scope, start: Location, glob: Glob, stop: Stop, rules: Rules) -> list[str]:
     return [
         _display(scope, location_of(start, found))
-        for found in walk(scope, start, stop, enter=Rules().enter)
+        for found in walk(scope, start, stop, enter=rules.enter, ignore=rules.ignore)
         if not found.is_dir and glob.matches(found.relative)
     ]
 
@@ -164,12 +168,13 @@ async def grep(files: FileService, call: Invocation) -> Result:
     start = scope.locate(args.path)
     listing = args.output_mode == "content"
     query = ContentQuery(
-        pattern=_one_line(args.pattern),
+        pattern=args.pattern if args.multiline and "\0" not in args.pattern else _one_line(args.pattern),
         fixed=args.fixed_strings,
         ignore_case=args.ignore_case,
-        compiled=compile_lines(args.pattern, fixed=args.fixed_strings, ignore_case=args.ignore_case),
+        compiled=compile_lines(args.pattern, fixed=args.fixed_strings, ignore_case=args.ignore_case, multiline=args.multiline),
         files=Glob(args.file_pattern, ignore_case=False, alternatives=True) if args.file_pattern else None,
-        rules=Rules(),
+        rules=_rules(args),
+        multiline=args.multiline,
         limit=args.offset + args.head_limit if listing else GREP_MOST,
         context=args.context if listing else 0,
     )
@@ -190,11 +195,12 @@ def _lines(scope: Scope, found: ContentResult, args: GrepArgs) -> Result:
     text: list[str] = []
     for path, hit in pairs:
         shown = _shorter(scope, path)
-        matches.append({"path": shown, "line": hit.line, "text": _short(hit.text)})
+        lines = [_short(line) for line in hit.text.split("\n")]
+        matches.append({"path": shown, "line": hit.line, "text": "\n".join(lines)})
         first = hit.line - len(hit.before)
         text += [f"{shown}-{number}- {_short(line)}" for number, line in enumerate(hit.before, first)]
-        text.append(f"{shown}:{hit.line}: {_short(hit.text)}")
-        text += [f"{shown}-{number}- {_short(line)}" for number, line in enumerate(hit.after, hit.line + 1)]
+        text += [f"{shown}:{number}: {line}" for number, line in enumerate(lines, hit.line)]
+        text += [f"{shown}-{number}- {_short(line)}" for number, line in enumerate(hit.after, hit.last + 1)]
         if args.context:
             text.append("--")
     return {"content": "\n".join(text), "matches": matches, "total": found.total, "offset": args.offset, "hasMore": found.more}

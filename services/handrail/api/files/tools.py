@@ -101,7 +101,7 @@ EDIT = (
 )
 MULTI = "Several edits of one file, each on the result of the ones before: all are made in one write, or none. Each edit is as in Edit."
 PATCH = "Apply a unified diff to one or more files: all hunks of all files, or none. Can create files; a deleted file goes to the trash."
-LIST = "List a directory down to a depth, by path. .git and directories of dependencies and build output are left out."
-GLOB = "Find files by a glob pattern, by path. .git and directories of dependencies and build output are left out."
+LIST = "List a directory down to a depth, by path. .git, what ignore files name, dependencies and build output are left out."
+GLOB = "Find files by a glob pattern, by path. .git, what ignore files name, dependencies and build output are left out."
 GREP = "Search lines by regular expression (RE2) or plain text: matching lines with context, files, or counts. Binary files are skipped."
 DELETE = "Move a file, link or directory to the trash, from where it can be restored for 7 days. Use this and never rm."

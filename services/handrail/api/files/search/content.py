@@ -17,39 +17,45 @@ from handrail.kit.walk import Stop
 WINDOW = 8 << 20  # bytes searched at a time
 CONTEXT_BYTES = 1 << 16  # looked at on either side of a match for its context lines
 MAX_LINE = 2000  # characters of a line that are reported
+MAX_LINES = 100  # of one match across lines that are reported
 MAX_WIDE = 64 << 20  # bytes of a UTF-16 file, which is decoded whole
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One matching line. `line` counts from 1; texts have no line end and are cut at MAX_LINE characters."""
+    """One matching line, or the lines of a match across several. `line` counts from 1; a line of a text is cut at MAX_LINE characters."""
 
     line: int
     text: str
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
 
+    @property
+    def last(self) -> int:
+        """The last line of the match."""
+        return self.line + self.text.count("\n")
+
 
 Fetch = Callable[[int, int], bytes]  # (offset, length) -> bytes
 
 
-def search_file(fd: int, size: int, pattern: Linear, *, limit: int, context: int, stop: Stop) -> list[Hit]:
+def search_file(fd: int, size: int, pattern: Linear, *, limit: int, context: int, stop: Stop, multiline: bool = False) -> list[Hit]:
     """The first `limit` matching lines. Raises OSError when the file cannot be read."""
     head = os.pread(fd, min(size, WINDOW) + 1, 0)
     whole = len(head) <= WINDOW
     wide = _wide(head)
     if wide is not None:
         data = (head if whole else _whole(fd)).decode(wide, "replace").removeprefix("\ufeff").encode("utf-8", "replace")
-        return _Scan(pattern, _slices(data), "utf-8", limit, context).run(data, len(data), stop)
+        return _Scan(pattern, _slices(data), "utf-8", limit, context, multiline=multiline).run(data, len(data), stop)
     skip = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
     if whole:
         data = head[skip:]
-        return _Scan(pattern, _slices(data), "", limit, context).run(data, len(data), stop)
+        return _Scan(pattern, _slices(data), "", limit, context, multiline=multiline).run(data, len(data), stop)
 
     def fetch(offset: int, length: int) -> bytes:
         return os.pread(fd, length, offset + skip)
 
-    return _Scan(pattern, fetch, "", limit, context).run(head[skip:], size - skip, stop)
+    return _Scan(pattern, fetch, "", limit, context, multiline=multiline).run(head[skip:], size - skip, stop)
 
 
 def _wide(head: bytes) -> str | None:
@@ -74,12 +80,13 @@ def _slices(data: bytes) -> Fetch:
 
 
 class _Scan:
-    def __init__(self, pattern: Linear, fetch: Fetch, encoding: str, limit: int, context: int) -> None:
+    def __init__(self, pattern: Linear, fetch: Fetch, encoding: str, limit: int, context: int, *, multiline: bool) -> None:
         self.pattern = pattern
         self.fetch = fetch
         self.encoding = encoding
         self.limit = limit
         self.context = context
+        self.multiline = multiline
         self.hits: list[Hit] = []
         self.size = 0
         self.line = 1  # of the start of the window
@@ -109,13 +116,14 @@ class _Scan:
             if found is None or (found[0] == len(data) and (not data or data.endswith(b"\n"))):
                 return
             start = data.rfind(b"\n", 0, found[0]) + 1
-            end = data.find(b"\n", found[0])
+            # a match across lines ends on the line of its last character
+            end = data.find(b"\n", max(found[0], found[1] - 1) if self.multiline else found[0])
             end = len(data) if end < 0 else end
             line += data.count(b"\n", counted, start)
             counted = start
-            if not self.hits or self.hits[-1].line != line:
+            if not self.hits or self.hits[-1].last < line:
                 before, after = self.around(data, offset, start, end) if self.context else ((), ())
-                self.hits.append(Hit(line, self.show(data[start:end]), before, after))
+                self.hits.append(Hit(line, self.shown(data[start:end]), before, after))
             position = end + 1
 
     def around(self, data: bytes, offset: int, start: int, end: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -130,6 +138,12 @@ class _Scan:
             fetched = self.fetch(offset + end + 1, CONTEXT_BYTES).split(b"\n")
             after = (fetched if fetched[-1] else fetched[:-1])[: self.context]
         return tuple(self.show(text) for text in before), tuple(self.show(text) for text in after)
+
+    def shown(self, raw: bytes) -> str:
+        """The line, or the first MAX_LINES lines."""
+        if not self.multiline:
+            return self.show(raw)
+        return "\n".join(self.show(line) for line in raw.split(b"\n", MAX_LINES)[:MAX_LINES])
 
     def show(self, raw: bytes) -> str:
         raw = raw[: MAX_LINE * 4 + 4].removesuffix(b"\r")

@@ -27,24 +27,32 @@ _RUST = {
     "\\A": ("^", "A"),
     "\\z": (LINE_END, "z"),
 }
+# the same across lines, where a line feed is white space and \A and \z are the ends of the file
+_RUST_ACROSS = {
+    "\\s": ("[\\t\\n\\f\\r ]", "\\t\\n\\f\\r "),
+    "\\S": ("[^\\t\\n\\f\\r ]", "[^\\t\\n\\f\\r ]"),
+    "\\A": ("\\A", "A"),
+    "\\z": ("\\z", "z"),
+}
 _UNKNOWN_TO_RUST = frozenset({"\\C"})
 
 
-def re2_pattern(pattern: str) -> str:
-    r"""`$`, `\A` and `\z` mean the ends of a line; `$` also stands before the CR of a CRLF."""
+def re2_pattern(pattern: str, *, multiline: bool = False) -> str:
+    r"""`$` also stands before the CR of a CRLF. Within lines, `\A` and `\z` mean the ends of a line; across them, of the file."""
     out: list[str] = []
     for kind, text, in_class in tokens(pattern):
-        if kind == "dollar" or (kind == "escape" and text == "\\z" and not in_class):
+        if kind == "dollar" or (kind == "escape" and text == "\\z" and not in_class and not multiline):
             out.append(LINE_END)
-        elif kind == "escape" and text == "\\A" and not in_class:
+        elif kind == "escape" and text == "\\A" and not in_class and not multiline:
             out.append("^")
         else:
             out.append(text)
     return "".join(out)
 
 
-def rust_pattern(pattern: str) -> str | None:
+def rust_pattern(pattern: str, *, multiline: bool = False) -> str | None:
     """The same pattern for Rust's regex crate; None when it has no such form."""
+    table = _RUST | _RUST_ACROSS if multiline else _RUST
     out: list[str] = []
     for kind, text, in_class in tokens(pattern):
         if kind == "dollar":
@@ -54,7 +62,7 @@ def rust_pattern(pattern: str) -> str | None:
         elif kind == "escape":
             if text in _UNKNOWN_TO_RUST or text[1:2].isdigit():
                 return None
-            out.append(_RUST[text][in_class] if text in _RUST else text)
+            out.append(table[text][in_class] if text in table else text)
         elif kind == "text" and in_class and text in "[&~-":
             # a set operator in Rust, an ordinary character here; a range keeps its single `-`
             if text == "-" and out[-1] == "-":
@@ -63,7 +71,7 @@ def rust_pattern(pattern: str) -> str | None:
         else:
             out.append(text)
     rust = "".join(out)
-    return None if "\n" in rust else rust
+    return None if "\n" in rust and not multiline else rust
 
 
 def tokens(pattern: str) -> Iterator[tuple[Kind, str, bool]]:

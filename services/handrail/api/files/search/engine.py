@@ -15,7 +15,8 @@ from typing import Protocol, TypeVar
 
 from handrail.api.files.search.content import search_file
 from handrail.api.files.search.dialect import rust_pattern
-from handrail.api.files.search.query import SECONDS, SKIPPED, ContentQuery, ContentResult
+from handrail.api.files.search.kept import Kept
+from handrail.api.files.search.query import SECONDS, ContentQuery, ContentResult
 from handrail.jail import spawn
 from handrail.kit.errors import DirectoryMissing, FileError, FileMissing
 from handrail.kit.listing import kind_of
@@ -61,7 +62,7 @@ def _stat(scope: Scope, start: Location) -> os.stat_result:
 
 def _walked(scope: Scope, start: Location, query: ContentQuery, stop: Stop) -> ContentResult:
     result = ContentResult(FALLBACK)
-    for found in walk(scope, start, stop, enter=query.rules.enter, depth=query.rules.depth):
+    for found in walk(scope, start, stop, enter=query.rules.enter, depth=query.rules.depth, ignore=query.rules.ignore):
         if not found.is_file or (query.files is not None and not query.files.matches(found.relative)):
             continue
         opened = open_found(found)
@@ -74,9 +75,12 @@ def _walked(scope: Scope, start: Location, query: ContentQuery, stop: Stop) -> C
 def _candidates(
     scope: Scope, start: Location, relative: Sequence[bytes], query: ContentQuery, stop: Stop, result: ContentResult
 ) -> ContentResult:
+    kept = Kept(scope, start) if query.rules.ignore else None
     for name in relative:
         if stop:
             break
+        if kept is not None and name and not kept.has(name):
+            continue
         if name and query.files is not None and not query.files.matches(name):
             continue
         location = start.child(name) if name else start
@@ -92,7 +96,7 @@ def _one(opened: tuple[int, os.stat_result], path: str, query: ContentQuery, sto
     fd, info = opened
     try:
         room = query.limit - result.total
-        hits = search_file(fd, info.st_size, query.compiled, limit=room + 1, context=query.context, stop=stop)
+        hits = search_file(fd, info.st_size, query.compiled, limit=room + 1, context=query.context, stop=stop, multiline=query.multiline)
     except OSError:
         return False
     finally:
@@ -128,17 +132,19 @@ async def _with_rg(scope: Scope, start: Location, query: ContentQuery, threads: 
 
 def rg_arguments(rg: str, query: ContentQuery) -> list[str] | None:
     """The command line: every value of a client is inside of one `--option=value` argument. None when there is none for the pattern."""
-    pattern = query.pattern if query.fixed else rust_pattern(query.pattern)
+    pattern = query.pattern if query.fixed else rust_pattern(query.pattern, multiline=query.multiline)
     if pattern is None:
         return None
     argv = [rg, "--no-config", "--files-with-matches", "--null", "--no-ignore", "--hidden", "--no-messages", "--color=never", "--sort=path"]
     argv.append("--ignore-case" if query.ignore_case else "--case-sensitive")
     if query.fixed:
         argv.append("--fixed-strings")
+    if query.multiline:
+        argv += ["--multiline", "--multiline-dotall"]
     if not query.rules.recursive:
         argv.append("--max-depth=1")
     argv += [f"--glob={glob}" for glob in (query.files.simple() if query.files is not None else ())]
-    argv += [f"--glob=!{name}/" for name in SKIPPED]
+    argv += [f"--glob=!{name}/" for name in query.rules.skipped]
     if not query.rules.dot_directories:
         argv.append("--glob=!.*/")
     return [*argv, f"--regexp={pattern}", "--", "./"]

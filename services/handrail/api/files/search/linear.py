@@ -36,10 +36,11 @@ class Linear:
         return self._regexp.fullmatch(data) is not None
 
 
-def compile_lines(pattern: str, *, fixed: bool, ignore_case: bool) -> Linear:
-    """A pattern that is looked for within lines. Raises RegexInvalid."""
-    body = _re2.escape(pattern.encode()) if fixed else re2_pattern(pattern).encode()
-    return _compile((b"(?mi)" if ignore_case else b"(?m)") + body, pattern, never_nl=True, error=RegexInvalid)
+def compile_lines(pattern: str, *, fixed: bool, ignore_case: bool, multiline: bool = False) -> Linear:
+    """A pattern that is looked for within lines, or across them with `multiline`, where `.` is a line feed too. Raises RegexInvalid."""
+    body = _re2.escape(pattern.encode()) if fixed else re2_pattern(pattern, multiline=multiline).encode()
+    flags = b"(?m" + b"s" * multiline + b"i" * ignore_case + b")"
+    return _compile(flags + body, pattern, never_nl=not multiline, error=RegexInvalid)
 
 
 def compile_whole(pattern: str, source: str, *, ignore_case: bool, error: type[HandrailError]) -> Linear:

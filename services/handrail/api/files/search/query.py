@@ -10,11 +10,11 @@ from handrail.api.files.search.linear import Linear
 from handrail.kit.walk import MAX_DEPTH
 
 # directories of dependencies and build output: never part of a search unless it starts inside of one
+VERSION_CONTROL = (".git", ".hg", ".svn")
 SKIPPED = (
-    ".git", ".hg", ".svn", "node_modules", "bower_components", "dist", "build", "target", "vendor", "__pycache__", ".venv", "venv",
+    *VERSION_CONTROL, "node_modules", "bower_components", "dist", "build", "target", "vendor", "__pycache__", ".venv", "venv",
     ".tox", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".gradle", ".idea", ".next", ".nuxt", ".cache",
 )  # fmt: skip
-_SKIPPED = frozenset(SKIPPED)
 SECONDS = 20.0  # of one search; what was found until then is the answer, marked `timedOut`
 
 
@@ -24,15 +24,22 @@ class Rules:
 
     recursive: bool = True
     dot_directories: bool = True  # hidden files always are part of it
+    ignore: bool = False  # leave out what .gitignore, .ignore and .git/info/exclude say
+    everything: bool = False  # dependencies and build output too; never the insides of version control
 
     @property
     def depth(self) -> int:
         """Levels below the start."""
         return MAX_DEPTH if self.recursive else 1
 
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """Names of directories that are no part of the search."""
+        return VERSION_CONTROL if self.everything else SKIPPED
+
     def enter(self, name: str) -> bool:
         """Whether the directory `name` is part of the search."""
-        return name not in _SKIPPED and (self.dot_directories or not name.startswith("."))
+        return name not in self.skipped and (self.dot_directories or not name.startswith("."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,7 @@ class ContentQuery:
     rules: Rules
     limit: int
     context: int = 0
+    multiline: bool = False
 
 
 @dataclass(slots=True)
