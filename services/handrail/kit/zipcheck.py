@@ -37,12 +37,7 @@ class Caps:
 
 def check(file: IO[bytes], caps: Caps) -> list[zipfile.ZipInfo]:
     """The members, when what the archive says of itself is within the caps. Raises UnsafeArchive. Inflates nothing."""
-    _count(file, caps)
-    try:
-        with zipfile.ZipFile(file) as archive:
-            members = archive.infolist()
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError, struct.error, OSError) as exc:
-        raise UnsafeArchive("not_zip") from exc
+    members = directory(file, caps)
     if len(members) > caps.entries:
         raise UnsafeArchive("entries")
     seen: set[str] = set()
@@ -73,6 +68,16 @@ def inflate(file: IO[bytes], members: list[zipfile.ZipInfo], caps: Caps) -> None
                         if total > caps.total:
                             raise UnsafeArchive("size")
     except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError, RuntimeError, zlib.error, OSError) as exc:
+        raise UnsafeArchive("not_zip") from exc
+
+
+def directory(file: IO[bytes], caps: Caps) -> list[zipfile.ZipInfo]:
+    """What the archive says of itself, only its number of entries looked at. Raises UnsafeArchive. Nothing may be unpacked by it."""
+    _count(file, caps)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return archive.infolist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError, struct.error, OSError) as exc:
         raise UnsafeArchive("not_zip") from exc
 
 

@@ -20,7 +20,7 @@ MaxResults = Annotated[int, Field(ge=1, le=5000, description="Results at most.")
 
 
 class ReadArgs(Arguments):
-    """Lines of a text file."""
+    """Lines of a text file, pages of a PDF, slides, cells of a notebook."""
 
     path: PathText
     start_line: Annotated[int, Field(ge=1, description="First line, counted from 1.")] = 1
@@ -28,6 +28,10 @@ class ReadArgs(Arguments):
     line_offset: Annotated[
         int, Field(ge=0, description="Bytes of the first line to skip: go on within a long line, as `next` of the answer before says.")
     ] = 0
+    page_start: Annotated[int, Field(ge=1, description="First page of a PDF or slide, counted from 1.")] = 1
+    page_limit: Annotated[int, Field(ge=1, le=100, description="Pages or slides at most.")] = 5
+    cell_start: Annotated[int, Field(ge=1, description="First cell of a notebook, counted from 1.")] = 1
+    cell_limit: Annotated[int, Field(ge=1, le=200, description="Cells at most.")] = 20
 
 
 class WriteArgs(Arguments):

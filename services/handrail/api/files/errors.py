@@ -29,8 +29,12 @@ class PatternInvalid(HandrailError):
 class NotText(HandrailError):
     code = "not_text"
     status = 415
-    en = "The file is binary, not text: {path}"
-    zh = "文件是二进制文件，不是文本：{path}"
+    en = "The file is binary, not text: {path}{hint}"
+    zh = "文件是二进制文件，不是文本：{path}{hint}"
+
+    def __init__(self, *, path: str, hint: str = "") -> None:
+        """`hint` says what the bytes look like."""
+        super().__init__(path=path, hint=f" ({hint})" if hint else "")
 
 
 class CannotEncode(HandrailError):
@@ -115,3 +119,17 @@ class BadOffset(HandrailError):
     status = 400
     en = "line_offset {offset} is not the start of a character within line {line} of {path}."
     zh = "line_offset {offset} 不是 {path} 第 {line} 行内某个字符的起点。"
+
+
+class NotThatDocument(HandrailError):
+    code = "not_a_document"
+    status = 415
+    en = "The file cannot be read as {kind}: {path}"
+    zh = "无法将文件作为 {kind} 读取：{path}"
+
+
+class DocumentRefused(HandrailError):
+    code = "document_refused"
+    status = 422
+    en = "The document is too large, encrypted or built to do harm, and is not read ({reason}): {path}"
+    zh = "文档过大、已加密或存在恶意结构，拒绝读取（{reason}）：{path}"

@@ -9,7 +9,7 @@ from typing import cast
 
 from handrail.api.files.arguments import ListArgs, PathArgs, ReadArgs
 from handrail.api.files.errors import BadOffset, NotText
-from handrail.api.files.read import window
+from handrail.api.files.read import documents, sniff, window
 from handrail.api.files.read.window import Window
 from handrail.api.files.search.query import Rules
 from handrail.api.files.service import INLINE_MAX, FileService
@@ -80,16 +80,37 @@ async def read(files: FileService, call: Invocation) -> Result:
     scope = files.scope(call.actor)
     location = scope.locate(args.path)
     try:
-        found, version, size = await files.run(lambda: _windowed(scope, location, args, files.file_max_size))
+        fd, info = scope.open_file(location)
     except FileMissing:
         files.seen.forget(call.actor, location)
         raise
+    try:
+        kind = sniff.kind_of(os.pread(fd, sniff.HEAD, 0), location.name)
+        if kind not in {"text", "old-office"}:
+            version = await files.run(lambda: FileVersion.of_open(fd, info, files.file_max_size))
+            files.seen.put(call.actor, location, version, whole=False)
+            found = await documents.read(files, location, fd, info, kind, args)
+            return _placed(scope, location) | found | {"size": info.st_size, "version": str(version)}
+        shown, version = await files.run(lambda: _windowed(fd, info, location, args, files.file_max_size))
+    except OSError as exc:
+        raise from_os(exc, location.path) from exc
+    finally:
+        os.close(fd)
+    return _shown(files, call, scope, location, shown, version)
+
+
+def _placed(scope: Scope, location: Location) -> Result:
+    return {"path": _display(scope, location), "absolutePath": location.path}
+
+
+def _shown(files: FileService, call: Invocation, scope: Scope, location: Location, found: Window, version: FileVersion) -> Result:
+    args = cast("ReadArgs", call.args)
     last = found.lines[-1][0] if found.lines else args.start_line - 1
     whole = args.start_line == 1 and not args.line_offset and not found.more
     files.seen.put(call.actor, location, version, whole=whole)
     answer: Result = {
-        "path": _display(scope, location),
-        "absolutePath": location.path,
+        **_placed(scope, location),
+        "kind": "text",
         "content": "".join(f"{number:6}\t{line}" for number, line in found.lines),
         "startLine": args.start_line,
         "endLine": last,
@@ -99,7 +120,7 @@ async def read(files: FileService, call: Invocation) -> Result:
         "lineCut": found.cut,
         "encoding": found.encoding,
         "bom": found.bom,
-        "size": size,
+        "size": version.size,
         "version": str(version),
     }
     if found.lossy:
@@ -109,19 +130,14 @@ async def read(files: FileService, call: Invocation) -> Result:
     return answer
 
 
-def _windowed(scope: Scope, location: Location, args: ReadArgs, limit: int) -> tuple[Window, FileVersion, int]:
-    fd, info = scope.open_file(location)
+def _windowed(fd: int, info: os.stat_result, location: Location, args: ReadArgs, limit: int) -> tuple[Window, FileVersion]:
     try:
         found = window.read(fd, info.st_size, start=args.start_line, limit=args.limit, offset=args.line_offset, room=READ_BYTES)
-        if found is None:
-            raise NotText(path=location.path)
-        return found, FileVersion.of_open(fd, info, limit), info.st_size
     except window.NotAnOffset as exc:
         raise BadOffset(offset=args.line_offset, line=args.start_line, path=location.path) from exc
-    except OSError as exc:
-        raise from_os(exc, location.path) from exc
-    finally:
-        os.close(fd)
+    if found is None:
+        raise NotText(path=location.path, hint=sniff.hint(os.pread(fd, sniff.HEAD, 0)))
+    return found, FileVersion.of_open(fd, info, limit)
 
 
 def _display(scope: Scope, location: Location) -> str:

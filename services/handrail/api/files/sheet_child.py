@@ -7,7 +7,6 @@ wrong is an exit code; a bomb ends this process and nothing else.
 from __future__ import annotations
 
 import os
-import resource
 import sys
 from datetime import date, datetime, time, timedelta
 from typing import Any, cast
@@ -15,7 +14,7 @@ from typing import Any, cast
 import orjson
 from python_calamine import CalamineError, CalamineWorkbook, PasswordError, ZipError
 
-from handrail.jail import landlock, seccomp, syscalls
+from handrail.api.files.childjail import give_up
 from handrail.kit import zipcheck
 
 MEMORY = 768 << 20  # bytes
@@ -28,7 +27,7 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 def main(fd: int, rows: int) -> int:
     """Print the workbook; the exit code."""
-    _give_up()
+    give_up(memory=MEMORY, cpu_s=CPU_S)
     with os.fdopen(fd, "rb") as file:
         head = file.read(8)
         if head.startswith(b"PK\x03\x04"):
@@ -53,26 +52,6 @@ def main(fd: int, rows: int) -> int:
             return REFUSED
     sys.stdout.buffer.write(orjson.dumps({"sheets": sheets}))
     return 0
-
-
-def _give_up() -> None:
-    "".encode("cp437")  # zip names: a codec is a file, and soon no file can be opened any more
-    for which, value in (
-        (resource.RLIMIT_DATA, MEMORY),
-        (resource.RLIMIT_CPU, CPU_S),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_NPROC, 0),
-    ):
-        resource.setrlimit(which, (value, value))
-    syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
-    version = landlock.abi()
-    if version > 0:
-        rules = landlock.Ruleset(version, network=False)
-        rules.restrict()
-        rules.close()
-    if os.uname().machine in syscalls.SUPPORTED:
-        seccomp.install(seccomp.build(os.uname().machine, inet=False, truncate=version > 0))
 
 
 def _sheets(workbook: CalamineWorkbook, rows: int) -> list[dict[str, Any]]:

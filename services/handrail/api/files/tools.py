@@ -92,7 +92,10 @@ def summary(args: Any) -> dict[str, object]:  # noqa: ANN401 - each tool has its
     return out
 
 
-READ = "Read lines of a text file, numbered from 1. Says the encoding and whether this is the whole file. Binary files are refused."
+READ = (
+    "Read lines of a text file, numbered from 1; says the encoding and whether this is the whole file. Also pages of a PDF, cells of a "
+    "notebook, Word, PowerPoint, spreadsheets, the list of a zip archive, pictures. Other binary files are refused."
+)
 WRITE = "Create a file or replace its whole text in one step. Missing directories are created; mode and encoding of an existing file stay."
 EDIT = (
     "Replace a text in a file. It must occur exactly once unless replace_all is set. When it does not occur exactly, line endings, "
