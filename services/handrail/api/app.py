@@ -32,11 +32,12 @@ from handrail.api.system.admin_routes import router as system_admin
 from handrail.api.system.health_routes import router as health
 from handrail.api.system.routes import router as system
 from handrail.api.tools.routes import router as tools
+from handrail.api.undo.routes import router as undo
 from handrail.contract.errors import HandrailError, InvalidRequest, Lang, MalformedJson, MethodNotAllowed, UnknownPath
 from handrail.contract.lang import negotiate
 
 log = structlog.get_logger("handrail.api")
-PUBLIC: tuple[APIRouter, ...] = (files, transfers, processes, tools, policy, accounts, audit, system, health, page)
+PUBLIC: tuple[APIRouter, ...] = (files, transfers, undo, processes, tools, policy, accounts, audit, system, health, page)
 ADMIN: tuple[APIRouter, ...] = (accounts_admin, policy_admin, system_admin, health)
 
 

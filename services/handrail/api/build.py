@@ -38,6 +38,8 @@ from handrail.api.services import Services
 from handrail.api.settings import ApiSettings
 from handrail.api.system.health import Health, Probe
 from handrail.api.tools.registry import Registry
+from handrail.api.undo.service import Undo
+from handrail.api.undo.tools import tools as undo_tools
 from handrail.contract import alive
 from handrail.contract.errors import ServiceUnavailable
 from handrail.kit.canonical import loads
@@ -124,15 +126,18 @@ def _services(
     files = FileService(settings.data_dir, file_max_size=settings.file_max_size, clock=clock)
     transfers = Transfers(settings.data_dir, Limits(settings.upload_max_size, settings.upload_quota), clock)
     files.also_swept(transfers.sweep)
+    undo = Undo(settings.data_dir, files, clock)
+    files.also_swept(undo.sweep)
     sandbox = SandboxClient(settings.sandbox_socket)
     registry = Registry()
-    registry.add(*file_tools(files), *transfer_tools(files, transfers), *process_tools(sandbox, settings))
+    registry.add(*file_tools(files), *transfer_tools(files, transfers), *undo_tools(undo, files), *process_tools(sandbox, settings))
     gate = Gate(
         registry=registry,
         approvals=Approvals(ApprovalRows(pool, clock), human_only=settings.confirm == "human"),
         audit=audit,
         mint=mint,
         permits=permits,
+        keep=undo.run,
     )
 
     async def database() -> None:

@@ -44,6 +44,8 @@ class Actor:
     request_id: str
     peer: str  # address of the peer socket, never a header
     surface: Surface = "http"
+    conversation: str = ""  # what the client groups its calls by, as it says (`X-Handrail-Conversation`, `X-Handrail-Turn`)
+    turn: str = ""
 
     @property
     def user_id(self) -> str:

@@ -40,6 +40,18 @@ def move(scope: Scope, location: Location, directory: Location) -> Location:
     return target
 
 
+def remove_directory(scope: Scope, location: Location) -> None:
+    """An empty directory; a missing one is fine. Raises DirectoryNotEmpty, RootItself, ..."""
+    scope.refuse_holder(location)
+    with scope.entry(location) as spot:
+        try:
+            os.rmdir(spot.name, dir_fd=spot.dir_fd)
+        except FileNotFoundError:
+            return
+        except OSError as exc:
+            raise from_os(exc, location.path) from exc
+
+
 def move_entry(source: Spot, target: Spot, path: str, target_path: str) -> None:
     """One entry to another place, never replacing. Across file systems: copied under a temporary name, renamed, then removed."""
     try:

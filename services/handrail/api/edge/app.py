@@ -102,7 +102,7 @@ class Edge:
                 return
             if identity is not None:
                 lang = negotiate(head.language, self._lang)
-                scope[ACTOR] = Actor(identity, lang, answer.request_id, _peer(scope))
+                scope[ACTOR] = Actor(identity, lang, answer.request_id, _peer(scope), conversation=head.conversation, turn=head.turn)
             scope[SERVICES] = self._services
             # a declared length was compared with the limit, and the server holds the client to it
             if head.content_length is None and answer.path not in STREAMS:

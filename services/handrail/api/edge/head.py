@@ -23,6 +23,8 @@ class Head:
     chunked: bool = False
     language: str = ""
     user_agent: str = ""
+    conversation: str = ""
+    turn: str = ""
 
 
 def read_head(headers: Iterable[tuple[bytes, bytes]]) -> Head:
@@ -51,7 +53,16 @@ def read_head(headers: Iterable[tuple[bytes, bytes]]) -> Head:
             head.chunked = True
         elif name == b"user-agent":
             head.user_agent = value.decode("latin-1")[:256]
+        else:
+            _grouping(head, name, value)
     return head
+
+
+def _grouping(head: Head, name: bytes, value: bytes) -> None:
+    if name == b"x-handrail-conversation":
+        head.conversation = value.decode("latin-1").strip()
+    elif name == b"x-handrail-turn":
+        head.turn = value.decode("latin-1").strip()
 
 
 def bearer(authorization: str) -> str | None:

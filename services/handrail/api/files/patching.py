@@ -50,6 +50,14 @@ async def apply_patch(files: FileService, call: Invocation) -> Result:
     return await files.run(lambda: _all_or_nothing(files, call.actor, scope, targets))
 
 
+def paths(args: PatchArgs) -> list[str]:
+    """The files that a patch names; none when it is none."""
+    try:
+        return [one.path for one in patch.parse(args.patch)]
+    except patch.NotAPatch:
+        return []
+
+
 def _all_or_nothing(files: FileService, actor: Actor, scope: Scope, targets: list[tuple[patch.FilePatch, Location]]) -> Result:
     plans = [_planned(files, actor, scope, one, location) for one, location in targets]
     files.before_change(actor, [plan.location for plan in plans])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from handrail.api.files import arguments as a
@@ -26,6 +26,7 @@ def tools(files: FileService) -> tuple[Tool, ...]:
         *,
         about: str = "",
         title: tuple[str, str] | None = None,
+        touches: Callable[[Any], Sequence[str]] | None = None,
     ) -> Tool:
         async def bound(call: Invocation) -> Result:
             return await run(files, call)
@@ -41,6 +42,7 @@ def tools(files: FileService) -> tuple[Tool, ...]:
             run=bound,
             summary=summary,
             listed=bool(about),
+            touches=touches,
             title={"en": title[0], "zh": title[1]} if title else {},
         )
 
@@ -57,7 +59,16 @@ def tools(files: FileService) -> tuple[Tool, ...]:
             about=MULTI,
             title=("Edit several places", "多处编辑"),
         ),
-        tool("Patch", "patch", "write", a.PatchArgs, patching.apply_patch, about=PATCH, title=("Apply a patch", "应用补丁")),
+        tool(
+            "Patch",
+            "patch",
+            "write",
+            a.PatchArgs,
+            patching.apply_patch,
+            about=PATCH,
+            title=("Apply a patch", "应用补丁"),
+            touches=patching.paths,
+        ),
         tool("List", "list", "read", a.ListArgs, reading.list_tree, about=LIST, title=("List directory", "列出目录")),
         tool("Glob", "search_files", "read", a.GlobArgs, searching.glob_files, about=GLOB, title=("Find files", "查找文件")),
         tool("Grep", "search_content", "read", a.GrepArgs, searching.grep, about=GREP, title=("Search content", "搜索内容")),

@@ -22,7 +22,7 @@ from handrail.api.gate.mint import Mint, Minted, Permission
 from handrail.api.gate.permit import AUDIENCE as FILES
 from handrail.api.gate.permit import Permits
 from handrail.api.http import validate
-from handrail.api.tools.registry import Arguments, Effect, Invocation, Permit, Registry, Result, Tool
+from handrail.api.tools.registry import Arguments, Effect, Invocation, Permit, Registry, Result, Run, Tool
 from handrail.contract.errors import HandrailError, Lang
 from handrail.contract.tokens import Tier, Trigger
 from handrail.policy import POLICY_VERSION, Verdict
@@ -58,12 +58,15 @@ class _Call:
 class Gate:
     """Authorises calls of registered tools and runs them."""
 
-    def __init__(self, *, registry: Registry, approvals: Approvals, audit: AuditLog, mint: Mint, permits: Permits) -> None:
+    def __init__(
+        self, *, registry: Registry, approvals: Approvals, audit: AuditLog, mint: Mint, permits: Permits, keep: Run | None = None
+    ) -> None:
         self._registry = registry
         self._approvals = approvals
         self._audit = audit
         self._mint = mint
         self._permits = permits
+        self._keep = keep  # runs a changing file tool and keeps the way back
         self._unfinished: set[asyncio.Task[None]] = set()
 
     async def call(
@@ -149,7 +152,8 @@ class Gate:
             if call.tool.executor == FILES:
                 where = {"user_id": call.actor.user_id, "workspace_id": call.actor.workspace.id}
                 self._permits.take(minted.token, tool=call.tool.name, arguments=call.arguments, **where)
-            result = await call.tool.run(invocation)
+            run = self._keep if self._keep is not None and call.tool.executor == FILES else call.tool.run
+            result = await run(invocation)
         except HandrailError as exc:
             details: dict[str, object] = {"status": "tool_error", "code": exc.code}
             await self._outcome(call, minted, "warn", details, started, category=_kind(exc))

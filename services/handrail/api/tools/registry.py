@@ -5,7 +5,7 @@ The wire's routes, `POST /api/tools/:name`, later the chat loop and the MCP endp
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -57,6 +57,7 @@ class Tool:
     token and the approval bind exactly that.
     `before` and `action` name the audit rows before the effect and after it. `later`: for a call that goes on after its answer,
     an awaitable that ends when it does and gives what came of it; None when nothing goes on.
+    `touches`: the files that a changing file tool is about to write, when that is not simply its `path`; their content is kept for undo.
     `judge` is the policy for the arguments; None means that the tool needs no verdict (its executor confines it).
     """
 
@@ -73,6 +74,7 @@ class Tool:
     summary: Callable[[Any], dict[str, object]] = _nothing
     bind: Callable[[Actor, Any], Mapping[str, Any]] | None = None
     judge: Callable[[Actor, Any], Verdict] | None = None
+    touches: Callable[[Any], Sequence[str]] | None = None
     listed: bool = True  # shown by GET /api/tools and callable by name
     title: dict[str, str] = field(default_factory=dict[str, str])  # {"en": ..., "zh": ...}
 
