@@ -5,12 +5,15 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import struct
 from functools import cache
+from typing import NamedTuple
 
 SYS_OPENAT2 = 437  # the same on every architecture
 RESOLVE_NO_MAGICLINKS = 0x02
 RESOLVE_BENEATH = 0x08
 RENAME_NOREPLACE = 1
+_AT_FDCWD, _STATX_INO, _STATX_MNT_ID, _STATX_SIZE = -100, 0x100, 0x1000, 256
 # file systems whose "files" are kernel interfaces
 PSEUDO_MAGIC = frozenset({
     0x9FA0,  # proc
@@ -78,6 +81,30 @@ def available() -> bool:
     finally:
         os.close(root)
     return True
+
+
+class Identity(NamedTuple):
+    """What tells a directory from another one at the same path. `mount` is 0 where the kernel does not say."""
+
+    dev: int
+    ino: int
+    mount: int
+
+
+def identity(path: bytes) -> Identity:
+    """Of what the path leads to, links followed. Raises OSError."""
+    call = getattr(_LIBC, "statx", None)
+    if call is None:
+        info = os.stat(path)
+        return Identity(info.st_dev, info.st_ino, 0)
+    buffer = ctypes.create_string_buffer(_STATX_SIZE)
+    if call(_AT_FDCWD, path, 0, _STATX_INO | _STATX_MNT_ID, buffer) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    (mask,) = struct.unpack_from("=I", buffer, 0)
+    (ino,) = struct.unpack_from("=Q", buffer, 32)
+    major, minor, mount = struct.unpack_from("=IIQ", buffer, 136)
+    return Identity(os.makedev(major, minor), ino, mount if mask & _STATX_MNT_ID else 0)
 
 
 def rename_noreplace(src_dir: int, src: bytes, dst_dir: int, dst: bytes) -> None:

@@ -1,21 +1,23 @@
-"""An allowed directory, opened once: its identity is device and inode, not its name."""
+"""An allowed directory, opened once: its identity is device, inode and mount, not its name."""
 
 from __future__ import annotations
 
 import os
 import stat
 import weakref
+from typing import Literal
 
 from handrail.kit import openat2
 from handrail.kit.errors import FileError, NotADirectory, OutOfBounds, RootChanged, from_os
 
+State = Literal["active", "changed", "missing"]
 KERNEL = ("/proc", "/sys", "/dev")
 
 
 class Root:
     """A directory held open. The descriptor is closed when nobody uses the Root any more."""
 
-    __slots__ = ("__weakref__", "_finalizer", "dev", "fd", "ino", "path", "raw")
+    __slots__ = ("__weakref__", "_finalizer", "dev", "fd", "ino", "mount", "path", "raw")
 
     def __init__(self, path: str) -> None:
         """Open the absolute `path`. Raises FileError when it is no directory, or belongs to the kernel (/proc, /sys, /dev)."""
@@ -32,17 +34,32 @@ class Root:
         self._finalizer = weakref.finalize(self, os.close, self.fd)
         info = os.fstat(self.fd)
         self.dev, self.ino = info.st_dev, info.st_ino
+        self.mount = self._mount(path)
         if openat2.is_pseudo(self.fd):
             raise OutOfBounds(path)
 
     def check(self) -> None:
         """Raises RootChanged when the path no longer leads to the directory that was opened."""
-        try:
-            now = os.stat(self.raw)
-        except OSError as exc:
-            raise RootChanged(self.path) from exc
-        if now.st_ino != self.ino or now.st_dev != self.dev:
+        if self.state() != "active":
             raise RootChanged(self.path)
+
+    def state(self) -> State:
+        """Whether the path still leads to the very directory, on the very mount, that was opened."""
+        try:
+            now = openat2.identity(self.raw)
+        except OSError:
+            return "missing"
+        return "active" if now == (self.dev, self.ino, self.mount) else "changed"
+
+    def _mount(self, path: str) -> int:
+        """The mount of the opened directory. Raises RootChanged when another one has taken its place already."""
+        try:
+            now = openat2.identity(self.raw)
+        except OSError as exc:
+            raise RootChanged(path) from exc
+        if (now.dev, now.ino) != (self.dev, self.ino):
+            raise RootChanged(path)
+        return now.mount
 
     def relative(self, path: str) -> str | None:
         """The part of an absolute normalised path below this root ("" for the root itself), or None when it is elsewhere."""

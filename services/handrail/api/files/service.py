@@ -86,6 +86,16 @@ class FileService:
             root = self._roots[path] = Root(path)
         return root
 
+    def roots(self, actor: Actor) -> list[tuple[str, Root | None]]:
+        """The actor's allowed directories as they were opened, the work root first; None for one that cannot be opened. Blocking."""
+        out: list[tuple[str, Root | None]] = []
+        for path in dict.fromkeys((actor.workspace.root, *actor.workspace.allowed_paths)):
+            try:
+                out.append((path, self._root(path)))
+            except FileError:
+                out.append((path, None))
+        return out
+
     def confirm_root(self, path: str) -> None:
         """A person confirmed this directory (again): what is there now is the allowed one. The old one closes after its last use."""
         self._roots.pop(os.path.normpath(path), None)

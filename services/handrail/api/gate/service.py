@@ -25,6 +25,7 @@ from handrail.api.http import validate
 from handrail.api.tools.registry import Arguments, Effect, Invocation, Permit, Registry, Result, Run, Tool
 from handrail.contract.errors import HandrailError, Lang
 from handrail.contract.tokens import Tier, Trigger
+from handrail.kit.errors import RootChanged
 from handrail.policy import POLICY_VERSION, Verdict
 
 log = structlog.get_logger("handrail.gate")
@@ -224,8 +225,8 @@ class Gate:
 
 
 def _kind(exc: HandrailError) -> Category | None:
-    """What is forbidden is a matter of security; what is missing or wrong is not."""
-    return "security" if exc.status == FORBIDDEN else None
+    """What is forbidden, and a root that was swapped, is a matter of security; what is missing or wrong is not."""
+    return "security" if exc.status == FORBIDDEN or exc.code == RootChanged.code else None
 
 
 def _shown(result: Result) -> dict[str, object]:

@@ -20,12 +20,14 @@ from handrail.api.system.schemas import (
     HeartbeatAnswer,
     MessageAnswer,
     PathBody,
+    RootsAnswer,
     StatusAnswer,
     UpdateAnswer,
     WorkdirAnswer,
     WorkdirBody,
 )
 from handrail.contract.errors import Lang
+from handrail.kit.roots import Root
 
 router = Router(tags=["system"])
 
@@ -137,6 +139,29 @@ async def remove_allowed_path(request: Request, body: PathBody) -> dict[str, obj
     services, actor = services_of(request), _owner(actor_of(request))
     workspace = await workdir.remove_allowed(services, actor, body.path)
     return {"success": True, "allowedPaths": list(workspace.allowed_paths), "message": _text("removed", actor)}
+
+
+@router.get("/api/roots", response_model=RootsAnswer)
+async def roots(request: Request) -> dict[str, object]:
+    """The allowed directories, and whether each still is the one that was opened; else it is closed until an owner confirms it."""
+    services, actor = services_of(request), actor_of(request)
+    known = await services.files.run(lambda: services.files.roots(actor))
+    return {"success": True, "roots": [_root(path, root, actor) for path, root in known]}
+
+
+@router.post("/api/roots/confirm", response_model=RootsAnswer)
+async def confirm_root(request: Request, body: PathBody) -> dict[str, object]:
+    """What lies at this allowed path now is meant: the re-authorisation after a directory was replaced or mounted anew. Owners only."""
+    services, actor = services_of(request), _owner(actor_of(request))
+    await workdir.confirm(services, actor, body.path)
+    return await roots(request)
+
+
+def _root(path: str, root: Root | None, actor: Actor) -> dict[str, object]:
+    kind = "work" if path == actor.workspace.root else "extra"
+    if root is None:
+        return {"path": path, "kind": kind, "state": "missing"}
+    return {"path": path, "kind": kind, "state": root.state(), "device": root.dev, "inode": root.ino, "mount": root.mount}
 
 
 @router.get("/metrics", response_class=PlainTextResponse)

@@ -113,3 +113,21 @@ class ReadyAnswer(BaseModel):
 
     status: Literal["ready", "not ready"]
     parts: dict[str, str]
+
+
+class RootInfo(BaseModel):
+    """An allowed directory; device, inode and mount are absent when it cannot be opened."""
+
+    path: str
+    kind: Literal["work", "extra"]
+    state: Literal["active", "changed", "missing"]
+    device: int | None = None
+    inode: int | None = None
+    mount: int | None = None
+
+
+class RootsAnswer(BaseModel):
+    """Answer of GET /api/roots and POST /api/roots/confirm."""
+
+    success: Literal[True]
+    roots: list[RootInfo]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pwd
 from pathlib import Path, PurePosixPath
 
 from handrail.api.audit.events import AuditEvent
@@ -11,6 +12,7 @@ from handrail.api.context import Actor, Workspace
 from handrail.api.services import Services
 from handrail.api.system.errors import BadDirectory, ForbiddenDirectory
 from handrail.contract.errors import Lang
+from handrail.kit import openat2
 
 # never a work root themselves, nor anything that contains them
 SYSTEM = (
@@ -19,6 +21,7 @@ SYSTEM = (
 )  # fmt: skip
 # nothing below these either
 CLOSED = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/System", "/Library")
+FIRST_PERSON = 1000  # user ids below it are services
 PRIVATE_NAMES = frozenset({".ssh", ".aws", ".gnupg", ".config", ".kube", ".docker"})
 
 REASONS: dict[str, dict[Lang, str]] = {
@@ -26,6 +29,8 @@ REASONS: dict[str, dict[Lang, str]] = {
     "missing_parent": {"en": "its parent directory does not exist.", "zh": "上级目录不存在。"},
     "not_directory": {"en": "it is not a directory.", "zh": "它不是目录。"},
     "not_writable": {"en": "the service may not write there.", "zh": "服务没有写入权限。"},
+    "not_allowed": {"en": "it is not one of the allowed directories.", "zh": "它不在允许的目录之列。"},
+    "elsewhere": {"en": "there is no directory, or a link that leads elsewhere.", "zh": "该处没有目录，或是指向别处的链接。"},
     "is_workdir": {"en": "it is the current work directory.", "zh": "它是当前工作目录。"},
 }
 
@@ -61,13 +66,40 @@ def check_allowed(path: str, *, home: str, data_dir: str) -> None:
     forbidden = (
         path in SYSTEM
         or any(pure.is_relative_to(closed) for closed in CLOSED)
-        or PurePosixPath(home).is_relative_to(pure)
+        or any(PurePosixPath(one).is_relative_to(pure) for one in (home, *homes()))
         or data.is_relative_to(folded)
         or folded.is_relative_to(data)
         or any(part in PRIVATE_NAMES for part in folded.parts)
     )
     if forbidden:
         raise ForbiddenDirectory(path=path[:200])
+
+
+def homes() -> tuple[str, ...]:
+    """Home directories of the machine's people: a root below one is fine, the home itself or what holds it is not."""
+    return tuple(entry.pw_dir for entry in pwd.getpwall() if entry.pw_uid >= FIRST_PERSON or entry.pw_uid == 0)
+
+
+async def confirm(services: Services, actor: Actor, text: str) -> Workspace:
+    """Say that what lies at an allowed path now is meant. Raises BadDirectory, ForbiddenDirectory; the record is made first."""
+    path = _absolute(text, actor.lang)
+    workspace = actor.workspace
+    if path not in (workspace.root, *workspace.allowed_paths):
+        raise BadDirectory(reason=REASONS["not_allowed"][actor.lang])
+    check_allowed(path, home=_home(), data_dir=str(services.settings.data_dir))
+    if not await asyncio.to_thread(_is_plain_directory, path):
+        raise BadDirectory(reason=REASONS["elsewhere"][actor.lang])
+    old = dict(await services.files.run(lambda: services.files.roots(actor))).get(path)
+    now = await asyncio.to_thread(openat2.identity, os.fsencode(path))
+    before = None if old is None else [old.dev, old.ino, old.mount]
+    await services.audit.effect(_event(actor, "root_confirmed", {"path": path, "before": before, "now": list(now)}))
+    services.files.confirm_root(path)
+    return workspace
+
+
+def _is_plain_directory(path: str) -> bool:
+    """A directory by its own name: a link that was put in its place leads elsewhere."""
+    return os.path.realpath(path) == path and Path(path).is_dir()
 
 
 def _home() -> str:
@@ -102,7 +134,13 @@ def _make(path: str, lang: Lang) -> str:
 
 
 async def _save(services: Services, actor: Actor, action: str, *, root: str, allowed: tuple[str, ...]) -> Workspace:
-    event = AuditEvent(
+    event = _event(actor, action, {"from": actor.workspace.root, "to": root, "allowed": list(allowed)})
+    await services.audit.effect(event)
+    return await services.accounts.update_workspace(actor.workspace.id, by=actor.user_id, root=root, allowed_paths=allowed)
+
+
+def _event(actor: Actor, action: str, details: dict[str, object]) -> AuditEvent:
+    return AuditEvent(
         category="security",
         action=action,
         level="warn",
@@ -111,7 +149,5 @@ async def _save(services: Services, actor: Actor, action: str, *, root: str, all
         workspace_id=actor.workspace.id,
         peer=actor.peer,
         request_id=actor.request_id,
-        details={"from": actor.workspace.root, "to": root, "allowed": list(allowed)},
+        details=details,
     )
-    await services.audit.effect(event)
-    return await services.accounts.update_workspace(actor.workspace.id, by=actor.user_id, root=root, allowed_paths=allowed)
