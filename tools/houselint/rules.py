@@ -27,6 +27,11 @@ USER_PATHS = {
     ROOM + "sandbox/records.py": "the service's own record file",
 }
 
+HTTP = {
+    ROOM + "kit/http.py": "the one client of our own services",
+    ROOM + "kit/fetch.py": "the one client for addresses of others: it connects to an address that the URL guard has checked",
+}
+
 JSON_PARSER = {
     ROOM + "kit/canonical.py": "the one parser",
     ROOM + "kit/http.py": "answers of our own services; size-capped, no client's text",
@@ -42,7 +47,7 @@ CLOCK = {
 RULES: tuple[Rule, ...] = (
     Rule("spawn", effects.spawn, allowed=SPAWN),
     Rule("user-paths", effects.user_paths, scope=(ROOM + "api/*", ROOM + "sandbox/*"), allowed=USER_PATHS),
-    Rule("http-client", effects.http_client, allowed={ROOM + "kit/http.py": "the one client"}),
+    Rule("http-client", effects.http_client, allowed=HTTP),
     Rule("tenant-session", effects.tenant_session, allowed={ROOM + "store/*": "the one room with SQL"}),
     Rule("clock", values.clock, allowed=CLOCK),
     Rule("json-parser", values.json_parser, allowed=JSON_PARSER),

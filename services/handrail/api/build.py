@@ -38,6 +38,7 @@ from handrail.api.services import Services
 from handrail.api.settings import ApiSettings
 from handrail.api.system.health import Health, Probe
 from handrail.api.tools.registry import Registry
+from handrail.api.tools.repeats import Repeats
 from handrail.api.undo.service import Undo
 from handrail.api.undo.tools import tools as undo_tools
 from handrail.contract import alive
@@ -166,6 +167,7 @@ def _services(
         sandbox=sandbox,
         processes=Processes(gate, sandbox, accounts),
         files=files,
+        repeats=Repeats(clock),
         transfers=transfers,
         lifecycle=Lifecycle(clock, stop),
         health=Health(probes, clock),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from handrail.api.settings import ApiSettings
     from handrail.api.system.health import Health
     from handrail.api.tools.registry import Registry
+    from handrail.api.tools.repeats import Repeats
     from handrail.kit.clock import Clock
 
 
@@ -34,6 +35,7 @@ class Services:
     sandbox: SandboxClient
     processes: Processes
     files: FileService
+    repeats: Repeats
     transfers: Transfers
     lifecycle: Lifecycle
     health: Health

@@ -133,3 +133,17 @@ class DocumentRefused(HandrailError):
     status = 422
     en = "The document is too large, encrypted or built to do harm, and is not read ({reason}): {path}"
     zh = "文档过大、已加密或存在恶意结构，拒绝读取（{reason}）：{path}"
+
+
+class NotAPicture(HandrailError):
+    code = "not_a_picture"
+    status = 415
+    en = "Not a supported picture: {path}"
+    zh = "不是支持的图片：{path}"
+
+
+class TooManyPictures(HandrailError):
+    code = "too_many_pictures"
+    status = 400
+    en = "Give between 1 and {limit} pictures."
+    zh = "请提供 1 到 {limit} 张图片。"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from handrail.api.files import arguments as a
-from handrail.api.files import changing, editing, patching, reading, searching
+from handrail.api.files import changing, editing, patching, picture, reading, searching
+from handrail.api.files.picture_arguments import ImageArgs
 from handrail.api.files.service import FileService
 from handrail.api.tools.registry import Arguments, Effect, Invocation, Result, Tool
+from handrail.kit.fetch import Fetcher
 
 Executor = Callable[[FileService, Invocation], Awaitable[Result]]
 SHOWN = 500  # characters of an argument in an audit row
@@ -69,6 +72,18 @@ def tools(files: FileService) -> tuple[Tool, ...]:
             title=("Apply a patch", "应用补丁"),
             touches=patching.paths,
         ),
+        replace(
+            tool(
+                "Image",
+                "image",
+                "write",
+                ImageArgs,
+                picture.show_with(Fetcher()),
+                about=IMAGE,
+                title=("Show pictures", "显示图片"),
+            ),
+            judge=picture.judge,
+        ),
         tool("List", "list", "read", a.ListArgs, reading.list_tree, about=LIST, title=("List directory", "列出目录")),
         tool("Glob", "search_files", "read", a.GlobArgs, searching.glob_files, about=GLOB, title=("Find files", "查找文件")),
         tool("Grep", "search_content", "read", a.GrepArgs, searching.grep, about=GREP, title=("Search content", "搜索内容")),
@@ -115,6 +130,7 @@ EDIT = (
 )
 MULTI = "Several edits of one file, each on the result of the ones before: all are made in one write, or none. Each edit is as in Edit."
 PATCH = "Apply a unified diff to one or more files: all hunks of all files, or none. Can create files; a deleted file goes to the trash."
+IMAGE = "Show up to 12 pictures from files, http(s) URLs or base64. A URL needs a person's yes and is never a private address."
 LIST = "List a directory down to a depth, by path. .git, what ignore files name, dependencies and build output are left out."
 GLOB = "Find files by a glob pattern, by path. .git, what ignore files name, dependencies and build output are left out."
 GREP = "Search lines by regular expression (RE2) or plain text: matching lines with context, files, or counts. Binary files are skipped."

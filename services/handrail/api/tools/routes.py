@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from handrail.api.http import JsonAnswer, Router, actor_of, services_of
 from handrail.api.tools.registry import Tool
-from handrail.contract.errors import InvalidRequest, MalformedJson
+from handrail.contract.errors import HandrailError, InvalidRequest, MalformedJson
 from handrail.kit.canonical import StrictJsonError, loads
 
 router = Router(tags=["tools"])
@@ -56,12 +56,19 @@ async def call_tool(request: Request, name: str) -> JsonAnswer:
     """Call a tool with the JSON body as its arguments."""
     services, actor = services_of(request), actor_of(request)
     try:
-        arguments = loads(await request.body() or b"{}")
+        body = await request.body() or b"{}"
+        arguments = loads(body)
     except StrictJsonError as exc:
         raise MalformedJson(detail=str(exc)) from exc
     if not isinstance(arguments, dict):
         raise InvalidRequest(detail="the arguments must be an object")
-    result = await services.gate.call(actor, name, cast("dict[str, Any]", arguments), listed_only=True)
+    services.repeats.refuse(actor, name, body)
+    try:
+        result = await services.gate.call(actor, name, cast("dict[str, Any]", arguments), listed_only=True)
+    except HandrailError as exc:
+        services.repeats.failed(actor, name, body, exc)
+        raise
+    services.repeats.succeeded(actor)
     return JsonAnswer({"success": True, **result})
 
 
