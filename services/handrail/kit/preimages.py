@@ -6,6 +6,7 @@ pre-image is there before the change, a second one with the outcome after it. Bl
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import fcntl
 import hashlib
@@ -32,6 +33,7 @@ CONVERSATION_MAX = 512 << 20  # bytes of pre-images of one conversation
 RECORDS_MAX = 10_000  # of one conversation
 GAPS = 64  # more, that only say that there is no way back
 PIECE = 1 << 20
+INLINE = 4096  # bytes of a pre-image that is kept in the index itself
 CONVERSATION = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$")
 _DIR = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 Kind = Literal["absent", "file", "directory", "other"]
@@ -47,6 +49,7 @@ class State:
     size: int = 0
     mode: int = 0
     mark: str = ""
+    inline: str = ""  # base64 of a small content that was kept: one line is cheaper than a file
 
     def same(self, other: State) -> bool:
         """Whether the content is the same; modes are not content."""
@@ -108,6 +111,9 @@ class Keeper:
 
     def content(self, state: State) -> Iterator[bytes]:
         """The kept content of a file. Raises FileMissing when it is not kept (any more)."""
+        if state.inline or not state.size:
+            yield base64.b64decode(state.inline)
+            return
         try:
             fd = os.open(self._home / "blobs" / (state.sha256 or "-"), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except FileNotFoundError as exc:
@@ -120,6 +126,8 @@ class Keeper:
 
     def has(self, state: State) -> bool:
         """Whether `content` would work."""
+        if state.inline or (state.sha256 and not state.size):
+            return True
         return bool(state.sha256) and (self._home / "blobs" / state.sha256).exists()
 
     # --- the index ---
@@ -277,6 +285,12 @@ def _read(scope: Scope, location: Location, keep: Callable[[], AbstractContextMa
     try:
         if info.st_size > BLOB_MAX:
             return State("file", size=info.st_size, mode=info.st_mode & 0o1777, mark=f"{info.st_ino}.{info.st_mtime_ns}.{info.st_ctime_ns}")
+        if info.st_size <= INLINE:
+            data = os.read(fd, INLINE + 1)
+            if len(data) <= INLINE:
+                inline = base64.b64encode(data).decode() if keep is not None else ""
+                return State("file", hashlib.sha256(data).hexdigest(), len(data), info.st_mode & 0o1777, inline=inline)
+            os.lseek(fd, 0, os.SEEK_SET)
         digest, size = hashlib.sha256(), 0
         with keep() if keep is not None else nullcontext() as blob:
             while data := os.read(fd, PIECE):

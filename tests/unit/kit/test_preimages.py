@@ -31,12 +31,13 @@ def change(keeper: Keeper, path: str = "/w/f", before: State = ABSENT) -> Record
 
 
 @pytest.mark.req("UN-1")
-def test_content_is_kept_by_hash_and_comes_back(scope: Scope, keeper: Keeper, tmp_path: Path) -> None:
-    data = bytes(range(256)) * 10_000
+@pytest.mark.parametrize("size", [0, 1, 4096, 4097, 2_500_000])
+def test_content_is_kept_by_hash_and_comes_back(scope: Scope, keeper: Keeper, tmp_path: Path, size: int) -> None:
+    data = bytes(index % 251 for index in range(size))
     (tmp_path / "work" / "f").write_bytes(data)
     state = keeper.keep(scope, scope.locate("f"))
     (tmp_path / "work" / "f").write_bytes(b"other")
-    assert (state.kind, state.size, b"".join(keeper.content(state))) == ("file", len(data), data)
+    assert (state.kind, state.size, keeper.has(state), b"".join(keeper.content(state))) == ("file", len(data), True, data)
     assert not keeper.look(scope, scope.locate("f")).same(state)
     assert keeper.look(scope, scope.locate("nowhere")) == ABSENT
 
@@ -53,7 +54,11 @@ def test_a_line_that_was_cut_is_left_out_and_a_change_without_an_end_is_seen(kee
 
 
 @pytest.mark.req("UN-7")
-def test_over_the_limits_a_change_is_a_gap(scope: Scope, keeper: Keeper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("inline", [0, 4096])
+def test_over_the_limits_a_change_is_a_gap(
+    scope: Scope, keeper: Keeper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inline: int
+) -> None:
+    monkeypatch.setattr(preimages, "INLINE", inline)
     monkeypatch.setattr(preimages, "BLOB_MAX", 1000)
     monkeypatch.setattr(preimages, "CONVERSATION_MAX", 1500)
     (tmp_path / "work" / "large").write_bytes(bytes(1001))
