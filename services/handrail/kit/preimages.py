@@ -31,6 +31,7 @@ RETENTION_MS = 7 * 24 * 3600 * 1000
 BLOB_MAX = 32 << 20  # bytes of one pre-image
 CONVERSATION_MAX = 512 << 20  # bytes of pre-images of one conversation
 RECORDS_MAX = 10_000  # of one conversation
+CONVERSATIONS = 32  # of one user in one workspace
 GAPS = 64  # more, that only say that there is no way back
 PIECE = 1 << 20
 INLINE = 4096  # bytes of a pre-image that is kept in the index itself
@@ -226,6 +227,14 @@ def conversations(base: Path, workspace_id: str, user_id: str, clock: Clock) -> 
     """All of a user's in a workspace, the one with the latest change first."""
     found = [Keeper(base, workspace_id, user_id, name, clock) for name in _names(base / workspace_id / user_id)]
     return sorted(found, key=lambda keeper: keeper.last_change(), reverse=True)
+
+
+def make_room(base: Path, workspace_id: str, user_id: str, clock: Clock) -> int:
+    """Before a conversation begins: forget the oldest of the user's while there are CONVERSATIONS; how many."""
+    old = conversations(base, workspace_id, user_id, clock)[CONVERSATIONS - 1 :]
+    for keeper in old:
+        keeper.drop()
+    return len(old)
 
 
 def sweep(base: Path, clock: Clock, retention_ms: int = RETENTION_MS) -> int:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,19 @@ def test_keepers_of_others_see_nothing(keeper: Keeper, tmp_path: Path, clock: Fa
     for bad in ("", "..", "a/b", ".hidden", "x" * 81):
         with pytest.raises(ValueError, match="plain"):
             Keeper(base, "w", "u", bad, clock)
+
+
+@pytest.mark.req("UN-7")
+def test_a_user_has_so_many_conversations_and_the_oldest_goes_first(tmp_path: Path, clock: FakeClock) -> None:
+    base = tmp_path / "undo"
+    for number in range(preimages.CONVERSATIONS + 1):
+        change(Keeper(base, "w", "u", f"c{number}", clock))
+        os.utime(base / "w" / "u" / f"c{number}" / "index.jsonl", (number, number + 1))
+    change(Keeper(base, "w", "v", "other", clock))
+    assert preimages.make_room(base, "w", "u", clock) == 2
+    left = {found.conversation for found in conversations(base, "w", "u", clock)}
+    assert left == {f"c{number}" for number in range(2, preimages.CONVERSATIONS + 1)}
+    assert len(conversations(base, "w", "v", clock)) == 1
 
 
 @pytest.mark.req("UN-7")

@@ -83,6 +83,8 @@ class Undo:
 
     def _before(self, call: Invocation, keeper: Keeper, turn: str, planned: tuple[Touch, ...]) -> _Kept:
         scope = self._files.scope(call.actor)
+        if not keeper.last_change():
+            preimages.make_room(self._base, call.actor.workspace.id, call.actor.user_id, self._clock)
         records: list[Record] = []
         for touch in planned:
             if not touch.path:
