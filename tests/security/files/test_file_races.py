@@ -26,6 +26,6 @@ def test_a_hundred_thousand_operations_under_link_swaps_never_reach_outside(tmp_
 @pytest.mark.req("PF-B3")
 @pytest.mark.parametrize("kind", ["unnamed", "named"])
 def test_killed_writers_leave_the_old_file_or_the_new_one(tmp_path: Path, kind: str) -> None:
-    acknowledged, left = kill_writers(tmp_path, writers=150, kind=kind)
-    assert acknowledged >= 500
+    acknowledged, left = kill_writers(tmp_path, writers=300, kind=kind)
+    assert acknowledged >= 1000
     assert all(is_temporary(name) for name in left)

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from handrail.api.http import WireBody
 
@@ -24,7 +24,7 @@ class WriteBody(WireBody):
     path: str
     content: str = ""
     encoding: Literal["utf-8", "base64"] = "utf-8"
-    expectedVersion: str | None = None
+    expectedVersion: Annotated[str, Field(max_length=120)] | None = None
 
 
 class RenameBody(WireBody):
