@@ -43,7 +43,7 @@ def quotes() -> list[Wrap]:
 
 # around any command
 ANYWHERE: tuple[str, ...] = (
-    "true && {}", "false || {}", "true; {}", "ls\n{}", "{}\nls", "{}\ntrue", "{} &\nwait", "{{ {}\n}}", "( {}\n)", "(\n{}\n) > out.txt", "if true; then {}\nfi",
+    "true && {}", "false || {}", "true; {}", "ls\n{}", "{}\nls", "{}\ntrue", "{{ {}\n}} &\nwait", "{{ {}\n}}", "( {}\n)", "(\n{}\n) > out.txt", "if true; then {}\nfi",
     "if {}\nthen ls; fi", "if ls; then :; else {}\nfi", "while :; do {}\nbreak; done", "until {}\ndo :; done", "for zz in a b; do {}\ndone",
     "for ((i=0; i<1; i++)); do {}\ndone", "case x in *) {}\n;; esac", "f() {{ {}\n}}; f", "function g {{ {}\n}}\ng", "f() ( {}\n); f", "echo $( {}\n)",
     'echo "x $( {}\n) y"', "npm run $( {}\n)", "zz=$( {}\n)", "cat <( {}\n)", "ls > >( {}\n)", "[[ -d a ]] && {}", "[ -d / ] && {}", "((1)) && {}",
@@ -60,7 +60,7 @@ AS_TEXT: tuple[str, ...] = (
 )  # fmt: skip
 # before a simple command
 PREFIXES: tuple[str, ...] = (
-    "sudo {}", "nohup {}", "time {}", "env {}", "env A=1 B=2 {}", "env -u X {}", "timeout 5 {}", "timeout -s KILL 5 {}", "nice {}", "nice -n 5 {}", "stdbuf -oL {}",
+    "{} &",     "sudo {}", "nohup {}", "time {}", "env {}", "env A=1 B=2 {}", "env -u X {}", "timeout 5 {}", "timeout -s KILL 5 {}", "nice {}", "nice -n 5 {}", "stdbuf -oL {}",
     "setsid {}", "ionice -c3 {}", "command {}", "exec {}", "A=1 {}", "A=1 B='x y' {}", "\\\n{}", "> out.txt {}", "2>/dev/null {}", "doas {}", "chroot / {}", "strace -f {}",
     "unbuffer {}", "xargs {}", "find . -exec {} \\;", "find . -execdir {} +", "coproc {}", "! {}", "busybox {}", "poetry run {}", "uv run {}", "npx {}", "parallel {}",
     "flock f {}", "chronic {}", "builtin command {}", "exec env nohup {}", "eval {}", "{} > /dev/null 2>&1", "{} | tee x", "cat x | {}", "watch {}",
@@ -86,6 +86,14 @@ def around(template: str) -> Wrap:
 def wraps() -> st.SearchStrategy[Wrap]:
     """One way to put any command into another."""
     return st.one_of(st.sampled_from(ANYWHERE).map(around), st.builds(as_text, st.sampled_from(AS_TEXT), st.sampled_from(quotes())))
+
+
+OUTER = tuple(prefix for prefix in PREFIXES if prefix.endswith("{}"))  # what stands behind would fall to the last command of a pipe
+
+
+def outer_prefixes() -> st.SearchStrategy[Wrap]:
+    """One thing before what may be more than one command."""
+    return st.sampled_from(OUTER).map(around)
 
 
 def prefixes() -> st.SearchStrategy[Wrap]:

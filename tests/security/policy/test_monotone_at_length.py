@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import random
+import re
 from functools import cache
 
 import pytest
 
 from handrail.policy import Context, check
 from handrail.policy.verdict import SEVERITY
-from tests.support.wrappings import ANYWHERE, AS_TEXT, PREFIXES, SIMPLE, Wrap, around, as_text, attacks, cases, quotes
+from tests.support.wrappings import ANYWHERE, AS_TEXT, OUTER, PREFIXES, SIMPLE, Wrap, around, as_text, attacks, cases, quotes
 
 CONTEXT = Context(cwd="/work/p", home="/home/u", work_root="/work/p", data_dir="/home/u/.handrail")
 SEEDS = 8
 A_SEED = 2500
+POSITIONAL = re.compile(r"\$[@*1-9]|\$\{[@*1-9]")
 TIMEOUT_S = 600
 
 
@@ -26,7 +28,12 @@ def level(command: str) -> int:
 def whole() -> list[str]:
     """Commands that are complete in themselves."""
     commands = sorted({command for command in [*attacks(), *cases()] if command.strip() and len(command) < 2000})
-    return [c for c in commands if not any(reason.rule in ("text.grammar", "text.joined") for reason in check(c, CONTEXT).reasons)]
+    # what reads positional parameters means something else where a wrapping sets them
+    return [
+        c
+        for c in commands
+        if not POSITIONAL.search(c) and not any(reason.rule in ("text.grammar", "text.joined") for reason in check(c, CONTEXT).reasons)
+    ]
 
 
 def layer(chance: random.Random) -> Wrap:
@@ -41,9 +48,9 @@ def generated(chance: random.Random) -> tuple[str, str]:
         command, layers = chance.choice(whole()), [layer(chance) for _ in range(chance.randint(1, 3))]
     else:
         command = chance.choice(SIMPLE)
-        layers = [around(chance.choice(PREFIXES)) for _ in range(chance.randint(1, 3))] + [
-            layer(chance) for _ in range(chance.randint(0, 2))
-        ]
+        layers = [around(chance.choice(PREFIXES))]
+        layers += [around(chance.choice(OUTER)) for _ in range(chance.randint(0, 2))]
+        layers += [layer(chance) for _ in range(chance.randint(0, 2))]
     wrapped = command
     for one in layers:
         wrapped = one(wrapped)

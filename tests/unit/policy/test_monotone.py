@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from handrail.policy import Context, check
 from handrail.policy.verdict import SEVERITY
-from tests.support.wrappings import SIMPLE, Wrap, attacks, cases, prefixes, wraps
+from tests.support.wrappings import SIMPLE, Wrap, attacks, cases, outer_prefixes, prefixes, wraps
 
 CONTEXT = Context(cwd="/work/p", home="/home/u", work_root="/work/p", data_dir="/home/u/.handrail")
 EXAMPLES = 500
@@ -49,7 +49,11 @@ def test_no_wrapping_makes_a_verdict_milder(command: str, layers: list[Wrap]) ->
 
 @pytest.mark.req("D22", "D23", "D27")
 @QUICK
-@given(st.sampled_from(SIMPLE), st.lists(prefixes(), min_size=1, max_size=3), st.lists(wraps(), max_size=2))
+@given(
+    st.sampled_from(SIMPLE),
+    st.builds(lambda first, more: [first, *more], prefixes(), st.lists(outer_prefixes(), max_size=2)),
+    st.lists(wraps(), max_size=2),
+)
 def test_no_prefix_makes_a_verdict_milder(command: str, before: list[Wrap], layers: list[Wrap]) -> None:
     never_milder(command, [*before, *layers])
 
