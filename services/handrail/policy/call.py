@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from handrail.policy.facts import Simple
+from handrail.policy.shell.syntax import UNKNOWN
 from handrail.policy.verdict import Context, Level
 from handrail.policy.words import Names, Word
 
@@ -88,6 +89,25 @@ def lines(words: Sequence[Word]) -> list[str]:
             if len(found) >= MAX_LINES:
                 return found
     return found
+
+
+def given_as(words: Sequence[Word]) -> list[dict[str, str]]:
+    """What `words` make of $0, $1 ..., $@ and $*: what is certain, then one word varied at a time, at most MAX_LINES. [{}] for none."""
+    certain = [word.value for word in words]
+    rows = [certain]
+    firsts = [next((value for value in word.values if UNKNOWN not in value), None) for word in words]
+    for index, word in enumerate(words):
+        for value in word.values:
+            row = [*firsts[:index], value, *firsts[index + 1 :]]
+            if UNKNOWN not in value and row not in rows and len(rows) < MAX_LINES:
+                rows.append(row)
+    return [_numbered(row) for row in rows]
+
+
+def _numbered(row: Sequence[str | None]) -> dict[str, str]:
+    given = {str(index): value for index, value in enumerate(row[:10]) if value is not None}
+    rest = [value for value in row[1:] if value is not None]
+    return given | dict.fromkeys("@*", " ".join(rest)) if len(rest) == len(row[1:]) and row else given
 
 
 def behind_options(words: Sequence[Word], with_value: frozenset[str], index: int = 0) -> int:

@@ -9,8 +9,8 @@ from handrail.policy.shell import tree
 from handrail.policy.shell.lexer import TooDeep, TooLong
 from handrail.policy.shell.parser import parse as read
 from handrail.policy.shell.simple import DECLARES, TooMany
+from handrail.policy.shell.syntax import UNKNOWN, Function
 from handrail.policy.shell.syntax import Facts as Read
-from handrail.policy.shell.syntax import Function
 from handrail.policy.shell.syntax import Simple as ReadSimple
 from handrail.policy.shell.syntax import Word as Written
 from handrail.policy.words import Names, Word, expand, one
@@ -75,7 +75,7 @@ def parse(text: str, names: Names, bases: list[str]) -> Facts:
     facts = Facts(failed=bool(found.problems), process_substitution=found.process)
     facts.changed = [item.name for item in found.assignments if item.array or item.value is None]
     _second_opinion(text, found, facts)
-    places = _Places(bases)
+    places = _Places(bases, names)
     for simple in found.commands:
         facts.commands.append(_simple(simple, names, text, places.of(simple, found)))
         places.after(simple, facts.commands[-1])
@@ -140,7 +140,8 @@ def _simple(read_simple: ReadSimple, names: Names, text: str, bases: list[str]) 
 class _Places:
     """Follows a literal `cd`: all directories that a command may be in. It never forgets one that is still possible."""
 
-    def __init__(self, bases: list[str]) -> None:
+    def __init__(self, bases: list[str], names: Names) -> None:
+        self._names = names
         self._current: dict[int, list[str]] = {0: list(bases)}  # by subshell
         self._before: dict[int, tuple[int, list[str]]] = {}  # by subshell: the chain that moved, and where it began
 
@@ -164,8 +165,8 @@ class _Places:
             return
         operands = [word for word in words[1:] if word.value not in ("-P", "-L", "--", "-e", "-@")]
         here = simple.bases
-        targets = operands[0].values if operands else ("~",)
-        paths = [path for value in targets if value not in ("", "-") for path in absolute(value, here)]
+        targets = operands[0].values if operands else self._names.look_up("HOME")
+        paths = [path for value in targets if value not in ("", "-") and UNKNOWN not in value for path in absolute(value, here)]
         if read_simple.frame not in self._before:
             self._before[read_simple.frame] = (read_simple.chain, here)
         if paths:

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from handrail.policy import code, removal, shells, windows, writing
 from handrail.policy.assignments import assigned
-from handrail.policy.call import Call, base_name, lines
+from handrail.policy.call import Call, base_name, given_as, lines
 from handrail.policy.facts import MAX_SEGMENTS, Facts, Simple, parse
 from handrail.policy.own_data import OWN_DATA, OwnData
 from handrail.policy.paths import names_own_data, normal
@@ -69,14 +69,12 @@ class Judge:
         outer, bases, fixed = self._span, self.bases, self.names.fixed
         self._span = outer or span
         self._depth += 1
-        if positional:
-            given = {str(index): word.values[0] for index, word in enumerate(positional[:10]) if word.value is not None}
-            whole = [word.value for word in positional[1:]]
-            joined = {} if None in whole else dict.fromkeys("@*", " ".join(value or "" for value in whole))
-            self.names.fixed = {**fixed, **given, **joined}
-            self.names.known.clear()
         try:
-            self.text(text)
+            for given in given_as(positional):
+                if given:
+                    self.names.fixed = {**fixed, **given}
+                    self.names.known.clear()
+                self.text(text)
         finally:
             self._depth -= 1
             self._span, self.bases, self.names.fixed = outer, bases, fixed

@@ -23,6 +23,7 @@ GLOB = re.compile(f"[{GLOBS}]")
 BRACES = re.compile(f"{OPEN}([^{OPEN}{CLOSE}]*){CLOSE}")
 NUMBERS = re.compile(r"(-?\d{1,6})\.\.(-?\d{1,6})(?:\.\.-?\d+)?\Z")
 LETTERS = re.compile(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.-?\d+)?\Z")
+REFUSING = frozenset({":?", "?"})  # the value, or the shell ends
 DEFAULTS = frozenset({":-", "-", ":=", "=", ":+", "+"})
 FIELDS = re.compile(r"[ \t\n]+")
 
@@ -145,6 +146,8 @@ def _operator(part: Part, names: Names) -> tuple[str, ...]:
         if part.operator in (":+", "+"):
             return _few([*default, ""])
         return _few([*(value for value in found if value), *default])
+    if part.operator in REFUSING:
+        return found
     words = alternatives(part.word, names) if part.word is not None else ("",)
     folded = [None if UNKNOWN in value + word else fold(value, part.operator, word) for value in found for word in words]
     return _few([UNKNOWN if value is None else value for value in folded])
