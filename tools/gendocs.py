@@ -13,13 +13,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tools.docparts import api_tables, cli_sections, env_example, settings_tables
+from tools.docparts import api_tables, cli_sections, env_example, policy_rules, settings_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 
 PARTS: dict[str, dict[str, Callable[[], str]]] = {
     "docs/configuration.md": {"settings": settings_tables.settings, "compose": settings_tables.compose},
     "docs/cli.md": {"commands": cli_sections.commands},
+    "docs/policy.md": {"rules": policy_rules.rules},
     "docs/http-api.md": {"routes": api_tables.routes, "admin": api_tables.admin, "errors": api_tables.errors},
 }
 WHOLE: dict[str, Callable[[], str]] = {".env.example": env_example.text}

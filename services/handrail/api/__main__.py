@@ -17,10 +17,10 @@ import uvicorn
 import uvloop
 
 from handrail.api.build import build
-from handrail.api.edge.corked import CorkedHttp
 from handrail.api.settings import ApiSettings
 from handrail.contract.errors import HandrailError
 from handrail.kit import logs
+from handrail.kit.corked import CorkedHttp
 
 log = structlog.get_logger("handrail.api")
 KEEP_ALIVE_S = 5

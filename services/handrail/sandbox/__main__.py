@@ -21,6 +21,7 @@ from handrail.jail import jailer, system
 from handrail.jail.limits import DEFAULT
 from handrail.kit import logs
 from handrail.kit.clock import SYSTEM
+from handrail.kit.corked import CorkedHttp
 from handrail.kit.spent import SpentTokens
 from handrail.sandbox.app import create_app
 from handrail.sandbox.environment import GIT_IDENTITY, Environments
@@ -90,7 +91,7 @@ async def serve(settings: SandboxSettings) -> None:
     config = uvicorn.Config(
         create_app(sandbox),
         loop="uvloop",
-        http="httptools",
+        http=CorkedHttp,
         ws="none",
         lifespan="off",
         access_log=False,
@@ -98,6 +99,7 @@ async def serve(settings: SandboxSettings) -> None:
         server_header=False,
         date_header=False,
         timeout_graceful_shutdown=DRAIN_S,
+        proxy_headers=False,
     )
     server = Server(config)
     loop = asyncio.get_running_loop()

@@ -80,14 +80,16 @@ class Commands:
         self._clock = clock
         self._per_user = per_user
         self._all: dict[str, Command] = {}
+        self._running: dict[str, set[str]] = {}  # by user: counted at each start, while hundreds of ended ones are kept
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(mode=0o700, parents=True)
 
     def reserve(self, command: Command) -> None:
         """Make it visible to its user. Raises TooManyCommands."""
-        running = sum(1 for other in self.of(command.user_id) if other.exit is None)
-        if running >= self._per_user:
+        running = self._running.setdefault(command.user_id, set())
+        if len(running) >= self._per_user:
             raise TooManyCommands(limit=self._per_user)
+        running.add(command.exec_id)
         self._all[command.exec_id] = command
 
     def directory_of(self, exec_id: str) -> Path:
@@ -97,6 +99,7 @@ class Commands:
     def forget(self, command: Command) -> None:
         """Take it back, with its files."""
         self._all.pop(command.exec_id, None)
+        self._ended(command)
         shutil.rmtree(command.directory, ignore_errors=True)
 
     def get(self, exec_id: str, user_id: str, workspace_id: str) -> Command:
@@ -113,14 +116,21 @@ class Commands:
     @property
     def running(self) -> int:
         """How many run now, of all users."""
-        return sum(1 for command in self._all.values() if command.exit is None)
+        return sum(len(running) for running in self._running.values())
 
     async def follow(self, command: Command, session: Session) -> None:
         """Wait for the end and note it."""
         command.session = session
         command.exit = await session.exit
         command.ended_at = self._clock.monotonic()
+        self._ended(command)
         command.done.set()
+
+    def _ended(self, command: Command) -> None:
+        running = self._running.get(command.user_id, set())
+        running.discard(command.exec_id)
+        if not running:
+            self._running.pop(command.user_id, None)
 
     def sweep(self) -> None:
         """Forget ended commands that are too old or too many."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
-from handrail.api.edge.corked import Corked
+from handrail.kit.corked import Corked
 
 
 class Sent:
